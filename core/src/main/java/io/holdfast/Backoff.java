@@ -1,0 +1,107 @@
+package io.holdfast;
+
+import java.time.Duration;
+
+/**
+ * How long to pause before the next look: a pure function of the number of looks so far and of chance.
+ *
+ * <p>Full jitter ({@code withJitter(1)}) spreads contenders best; see "Exponential Backoff And Jitter", AWS Architecture Blog,
+ * 2015. Immutable.
+ */
+public final class Backoff {
+
+    private final long firstNanos;
+    private final long maxNanos;
+    private final double factor;
+    private final double jitter;
+
+    private Backoff(long firstNanos, long maxNanos, double factor, double jitter) {
+        this.firstNanos = firstNanos;
+        this.maxNanos = maxNanos;
+        this.factor = factor;
+        this.jitter = jitter;
+    }
+
+    /**
+     * Always the same pause.
+     *
+     * @param pause at least 1 ms
+     * @return without jitter
+     * @throws IllegalArgumentException if the pause is under a millisecond
+     */
+    public static Backoff fixed(Duration pause) {
+        long nanos = Durations.atLeastOneMilli("pause", pause).toNanos();
+        return new Backoff(nanos, nanos, 1, 0);
+    }
+
+    /**
+     * A pause that doubles from look to look.
+     *
+     * @param first the pause after the first look, at least 1 ms
+     * @param max the longest pause, at least {@code first}
+     * @return without jitter
+     * @throws IllegalArgumentException if a pause is under a millisecond, or max is less than first
+     */
+    public static Backoff exponential(Duration first, Duration max) {
+        long firstNanos = Durations.atLeastOneMilli("first", first).toNanos();
+        long maxNanos = Durations.atLeastOneMilli("max", max).toNanos();
+        if (maxNanos < firstNanos) {
+            throw new IllegalArgumentException(
+                    "backoff max must be at least first, but max is %s and first is %s".formatted(max, first));
+        }
+        return new Backoff(firstNanos, maxNanos, 2, 0);
+    }
+
+    /**
+     * The same pauses, each shortened by chance.
+     *
+     * @param share how much of a pause is left to chance, from 0 (none) to 1 (full jitter)
+     * @return a copy
+     * @throws IllegalArgumentException if the share is not in [0, 1]
+     */
+    public Backoff withJitter(double share) {
+        if (!(share >= 0 && share <= 1)) {
+            throw new IllegalArgumentException("backoff jitter must be from 0 to 1, was " + share);
+        }
+        return new Backoff(firstNanos, maxNanos, factor, share);
+    }
+
+    /**
+     * The pause after a look.
+     *
+     * @param attempt 1, 2, …: the number of looks so far
+     * @param random in [0, 1)
+     * @return {@code min(first * 2^(attempt - 1), max)}, less up to the jitter's share of it
+     * @throws IllegalArgumentException if an argument is out of its range
+     */
+    public Duration pause(int attempt, double random) {
+        if (attempt < 1) {
+            throw new IllegalArgumentException("attempt must be at least 1, was " + attempt);
+        }
+        if (!(random >= 0 && random < 1)) {
+            throw new IllegalArgumentException("random must be in [0, 1), was " + random);
+        }
+        double full = Math.min((double) maxNanos, firstNanos * Math.pow(factor, attempt - 1));
+        return Duration.ofNanos((long) (full * (1 - jitter * random)));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Backoff that
+                && firstNanos == that.firstNanos
+                && maxNanos == that.maxNanos
+                && factor == that.factor
+                && jitter == that.jitter;
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(firstNanos * 31 + maxNanos) * 31 + Double.hashCode(jitter);
+    }
+
+    @Override
+    public String toString() {
+        return "Backoff[%s .. %s, jitter %s]"
+                .formatted(Duration.ofNanos(firstNanos), Duration.ofNanos(maxNanos), jitter);
+    }
+}

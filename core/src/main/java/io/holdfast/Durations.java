@@ -1,0 +1,29 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/** The one range of durations that options accept, and the message when one is outside. */
+final class Durations {
+
+    private static final Duration LEAST = Duration.ofMillis(1);
+
+    /** Far below the 292 years after which a long of nanoseconds wraps, so that sums of several stay correct. */
+    private static final Duration MOST = Duration.ofDays(366);
+
+    private Durations() {}
+
+    static Duration atLeastOneMilli(String option, Duration value) {
+        return atLeast(LEAST, option, value);
+    }
+
+    static Duration atLeast(Duration least, String option, Duration value) {
+        requireNonNull(value, option);
+        if (value.compareTo(least) < 0 || value.compareTo(MOST) > 0) {
+            throw new IllegalArgumentException("%s must be from %d ms to %d days, was %s"
+                    .formatted(option, least.toMillis(), MOST.toDays(), value));
+        }
+        return value;
+    }
+}

@@ -1,0 +1,151 @@
+package io.holdfast;
+
+import io.holdfast.internal.ClientBuilder;
+import io.holdfast.spi.LockBackend;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Hands out locks of one back end, and looks after all that is waited for and held through it. Expensive: make one per back end
+ * and application, and close it at the end.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.create(InMemoryLockBackend.create());
+ * Mono<Receipt> sale = locks.lock("stock/42").withLock(lease -> sell(42, lease.fencingToken()));
+ * }</pre>
+ *
+ * <p>Thread-safe. Not for users to implement.
+ */
+public interface LockClient {
+
+    /**
+     * A client with default options.
+     *
+     * @param backend the back end; closed with the client
+     * @return a client; nothing was sent yet
+     */
+    static LockClient create(LockBackend backend) {
+        return builder(backend).build();
+    }
+
+    /**
+     * Starts to build a client.
+     *
+     * @param backend the back end
+     * @return a builder with all defaults
+     */
+    static Builder builder(LockBackend backend) {
+        return new ClientBuilder(backend);
+    }
+
+    /** Collects what a client needs. Not thread-safe, and not for users to implement. */
+    interface Builder {
+
+        /**
+         * Options of locks that are not given any.
+         *
+         * @param defaults default {@link LockOptions#defaults()}
+         * @return this
+         */
+        Builder options(LockOptions defaults);
+
+        /**
+         * How long one operation of the back end may take before its outcome counts as unknown.
+         *
+         * @param limit at least 1 ms, and at most a third of every lease duration used; default a quarter of the lease
+         *     duration, at most 2 s
+         * @return this
+         */
+        Builder operationTimeout(Duration limit);
+
+        /**
+         * The clock and the delays of this client. Its {@code now(NANOSECONDS)} must be monotonic, and its tasks must not be
+         * delayed by blocking work.
+         *
+         * @param clockAndDelays never disposed by the client; default Reactor's shared parallel scheduler
+         * @return this
+         */
+        Builder timer(Scheduler clockAndDelays);
+
+        /**
+         * Where leases, results and losses are signalled.
+         *
+         * @param signals never disposed by the client; default none: signals come on the back end's or the timer's thread
+         * @return this
+         */
+        Builder deliverOn(Scheduler signals);
+
+        /**
+         * Who is told of what happens.
+         *
+         * @param listener never blocks; default none
+         * @return this
+         */
+        Builder listener(LockListener listener);
+
+        /**
+         * Whether {@link LockClient#close()} closes the back end too.
+         *
+         * @param close default true
+         * @return this
+         */
+        Builder closeBackend(boolean close);
+
+        /**
+         * Checks the options together and makes the client.
+         *
+         * @return a client; nothing was sent yet
+         * @throws IllegalArgumentException if an option is out of range or two do not fit, naming both with their values
+         */
+        LockClient build();
+    }
+
+    /**
+     * An exclusive lock.
+     *
+     * @param name 1 to 512 bytes in UTF-8, any characters, not blank
+     * @return a lock with the client's default options; nothing was sent
+     * @throws IllegalArgumentException if the name is not one
+     */
+    ReactiveLock lock(String name);
+
+    /**
+     * A read/write lock.
+     *
+     * @param name 1 to 512 bytes in UTF-8, any characters, not blank
+     * @return a pair of locks with the client's default options; nothing was sent
+     * @throws IllegalArgumentException if the name is not one
+     * @throws UnsupportedOperationException if the back end does not have read/write locks
+     */
+    ReactiveReadWriteLock readWriteLock(String name);
+
+    /**
+     * A semaphore: each lease is one permit.
+     *
+     * @param name 1 to 512 bytes in UTF-8, any characters, not blank
+     * @param permits how many may be held at once, at least 1. Each claim is judged by its own number, so all users of a name
+     *     should agree on it.
+     * @return a lock with the client's default options; nothing was sent
+     * @throws IllegalArgumentException if the name is not one, or permits is less than 1
+     * @throws UnsupportedOperationException if the back end does not have semaphores
+     */
+    ReactiveLock semaphore(String name, int permits);
+
+    /**
+     * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.
+     *
+     * @return completes when it answered; fails with {@link LockBackendException} when it did not within the operation timeout,
+     *     or with {@link LockClosedException}
+     */
+    Mono<Void> ping();
+
+    /**
+     * Ends all that this client started: waiters end with {@link LockClosedException}, leases are lost with
+     * {@link LossReason#CLIENT_CLOSED} and released, and then the back end is closed, unless told otherwise. Lazy and
+     * idempotent: all subscriptions share one closing.
+     *
+     * @return completes when the releases are confirmed, or after one operation timeout
+     */
+    Mono<Void> close();
+}

@@ -1,0 +1,120 @@
+package io.holdfast;
+
+import java.time.Duration;
+
+/**
+ * What may happen to a lock. Durations are measured on the client's monotonic clock.
+ *
+ * <p>New kinds may be added in minor versions: a {@code switch} over events should have a {@code default}.
+ */
+public sealed interface LockEvent {
+
+    /**
+     * The lock that this is about.
+     *
+     * @return its name
+     */
+    String lockName();
+
+    /**
+     * A lease was handed out.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token
+     * @param waited from subscription to emission
+     * @param attempts how many looks were sent
+     */
+    record Acquired(String lockName, long fencingToken, Duration waited, int attempts) implements LockEvent {}
+
+    /**
+     * {@code tryAcquire} found the lock taken.
+     *
+     * @param lockName the lock
+     * @param waited from subscription to the answer
+     */
+    record NotAvailable(String lockName, Duration waited) implements LockEvent {}
+
+    /**
+     * An acquisition ended with an error: timed out, closed, or the back end failed for too long.
+     *
+     * @param lockName the lock
+     * @param waited from subscription
+     * @param attempts how many looks were sent
+     * @param error what its subscriber was told
+     */
+    record AcquireFailed(String lockName, Duration waited, int attempts, Throwable error) implements LockEvent {}
+
+    /**
+     * The subscriber left before a lease was emitted; the claim is being withdrawn.
+     *
+     * @param lockName the lock
+     * @param waited from subscription
+     * @param attempts how many looks were sent
+     */
+    record AcquireCancelled(String lockName, Duration waited, int attempts) implements LockEvent {}
+
+    /**
+     * A look failed and will be repeated.
+     *
+     * @param lockName the lock
+     * @param attempt the number of the look
+     * @param error the failure
+     */
+    record LookFailed(String lockName, int attempt, LockBackendException error) implements LockEvent {}
+
+    /**
+     * A renewal failed with an unknown outcome; it is tried again until the local deadline.
+     *
+     * @param lockName the lock
+     * @param fencingToken the lease's token
+     * @param remaining what is left until the local deadline
+     * @param error the failure
+     */
+    record RenewalFailed(String lockName, long fencingToken, Duration remaining, LockBackendException error)
+            implements LockEvent {}
+
+    /**
+     * A lease was released, and the store confirmed it.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token
+     * @param held from emission to the request of the release
+     */
+    record Released(String lockName, long fencingToken, Duration held) implements LockEvent {}
+
+    /**
+     * A release could not be confirmed until the lease's local deadline; the store frees the lock when the lease ends there.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token
+     * @param error the last failure
+     */
+    record ReleaseUnconfirmed(String lockName, long fencingToken, LockBackendException error) implements LockEvent {}
+
+    /**
+     * A lease ended before it was released.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token
+     * @param reason why
+     * @param held from emission to the loss
+     */
+    record Lost(String lockName, long fencingToken, LossReason reason, Duration held) implements LockEvent {}
+
+    /**
+     * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token
+     * @param held from emission to the finding
+     */
+    record LeaseAbandoned(String lockName, long fencingToken, Duration held) implements LockEvent {}
+
+    /**
+     * A claim that nobody waits for any more could not be withdrawn; the store frees it when its lease ends there.
+     *
+     * @param lockName the lock
+     * @param error the last failure
+     */
+    record WithdrawalUnconfirmed(String lockName, LockBackendException error) implements LockEvent {}
+}

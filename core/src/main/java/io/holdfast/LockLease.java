@@ -1,0 +1,85 @@
+package io.holdfast;
+
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/**
+ * What you hold: the lock, for a while.
+ *
+ * <p><b>What a lease promises.</b> While {@link #isValid()} is true nobody else holds the lock, as long as the assumptions of the
+ * back end hold (see its class). No lock can promise that your <em>work</em> is exclusive: the JVM may be paused between the
+ * check and the write, for longer than any lease. So a write that must not be made by a former holder carries the
+ * {@link #fencingToken()}, and its target refuses a token lower than the highest it has seen:
+ *
+ * <pre>{@code
+ * update stock set amount = :amount, token = :token where item = :item and token <= :token
+ * }</pre>
+ *
+ * <p><b>Its life.</b> A lease is renewed in the background (unless {@link LockOptions#autoRenew()} is off) until it is released or
+ * lost. Loss is decided by the store, or by the local deadline when no renewal was confirmed in time; from that instant
+ * {@link #isValid()} is false, and {@link #onLoss()} signals when the client's timer runs. A lease belongs to no thread: any may
+ * use or release it. A lease that is dropped without being released is found by the garbage collector and released at the
+ * renewal tick after that; rely on {@link ReactiveLock#withLock} instead.
+ *
+ * <p>Thread-safe. Not for users to implement.
+ */
+public interface LockLease {
+
+    /**
+     * The lock's name.
+     *
+     * @return as given to the client
+     */
+    String lockName();
+
+    /**
+     * A number that is greater than that of every earlier owner of this lock.
+     *
+     * @return greater than 0; comparable within one lock name of one back end only; the same for the life of the lease. What it
+     *     needs from the store to keep rising is said by the back end.
+     */
+    long fencingToken();
+
+    /**
+     * How long the lease is surely valid without another renewal.
+     *
+     * @return on the local monotonic clock, with the safety margin (1 % of the lease and 2 ms) taken off;
+     *     {@link Duration#ZERO} when over
+     */
+    Duration remaining();
+
+    /**
+     * Whether the lock is held at this instant: not released, not lost, and the local deadline is not reached.
+     *
+     * @return exact at the instant of the call, also when the timer has not yet run
+     */
+    boolean isValid();
+
+    /**
+     * Tells when the lease is lost.
+     *
+     * @return hot, replays; one value on loss; completes empty after a release (for a nested lease, after its own). Signals on
+     *     the client's {@code deliverOn} scheduler, else on the thread that found out. Cancelling it has no effect on the
+     *     lease. A subscription keeps the lease from being seen as abandoned.
+     */
+    Mono<LossReason> onLoss();
+
+    /**
+     * Extends the lease now, by its full duration, and keeps the automatic renewals going. Cold: each subscription sends one
+     * request; cancelling it has no effect on the lease.
+     *
+     * @return completes when the store confirmed; fails with {@link LockLostException} when the lease is lost or released,
+     *     with {@link LockBackendException} when the outcome is unknown (the lease stays until its local deadline)
+     */
+    Mono<Void> renew();
+
+    /**
+     * Gives the lock back. Lazy: nothing is sent before the first subscription; idempotent: all subscriptions share one release
+     * and its result. Renewals stop at that instant. Cancelling a subscription does not cancel the release.
+     *
+     * @return completes when the store confirmed, at the latest after one operation timeout: then the release goes on in the
+     *     background until the local deadline, after which the store frees the lock by itself. Fails with
+     *     {@link LockLostException} when the lease was lost before, which the release may be the first to find out.
+     */
+    Mono<Void> release();
+}

@@ -1,0 +1,291 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a lock is acquired and kept. Immutable; checked as a whole when built.
+ *
+ * <table>
+ * <caption>Options</caption>
+ * <tr><th>option</th><th>default</th><th>what it bounds</th></tr>
+ * <tr><td>{@code leaseDuration}</td><td>30 s</td><td>how long the store keeps the lock without a renewal</td></tr>
+ * <tr><td>{@code waitTimeout}</td><td>none</td><td>how long {@code acquire} waits</td></tr>
+ * <tr><td>{@code autoRenew}</td><td>true</td><td>whether the lease is renewed while it is held</td></tr>
+ * <tr><td>{@code maxHoldTime}</td><td>none</td><td>how long a lease may be held in all</td></tr>
+ * <tr><td>{@code backoff}</td><td>20 ms doubling to 1 s, jitter 0.5</td><td>pauses between looks without a signal</td></tr>
+ * <tr><td>{@code reentrant}</td><td>true</td><td>what an acquisition inside the same lock gives</td></tr>
+ * </table>
+ */
+public final class LockOptions {
+
+    /** Below this the safety margin, 1 % and 2 ms, and a round trip leave nothing to hold. */
+    private static final Duration LEAST_LEASE = Duration.ofMillis(10);
+
+    private static final LockOptions DEFAULTS = new Builder().build();
+
+    private final Duration leaseDuration;
+    private final Optional<Duration> waitTimeout;
+    private final boolean autoRenew;
+    private final Optional<Duration> maxHoldTime;
+    private final Backoff backoff;
+    private final boolean reentrant;
+
+    private LockOptions(Builder builder) {
+        leaseDuration = builder.leaseDuration;
+        waitTimeout = builder.waitTimeout;
+        autoRenew = builder.autoRenew;
+        maxHoldTime = builder.maxHoldTime;
+        backoff = builder.backoff;
+        reentrant = builder.reentrant;
+    }
+
+    /**
+     * All defaults.
+     *
+     * @return always the same
+     */
+    public static LockOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * Starts from the defaults.
+     *
+     * @return a new builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Starts from these options.
+     *
+     * @return a new builder
+     */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.leaseDuration = leaseDuration;
+        builder.waitTimeout = waitTimeout;
+        builder.autoRenew = autoRenew;
+        builder.maxHoldTime = maxHoldTime;
+        builder.backoff = backoff;
+        builder.reentrant = reentrant;
+        return builder;
+    }
+
+    /**
+     * How long the store keeps the lock without a renewal.
+     *
+     * @return at least 10 ms
+     * @see Builder#leaseDuration(Duration)
+     */
+    public Duration leaseDuration() {
+        return leaseDuration;
+    }
+
+    /**
+     * How long {@code acquire} waits.
+     *
+     * @return zero for one look, empty for no limit
+     * @see Builder#waitTimeout(Duration)
+     */
+    public Optional<Duration> waitTimeout() {
+        return waitTimeout;
+    }
+
+    /**
+     * Whether the lease is renewed while it is held.
+     *
+     * @return true by default
+     * @see Builder#autoRenew(boolean)
+     */
+    public boolean autoRenew() {
+        return autoRenew;
+    }
+
+    /**
+     * How long a lease may be held in all.
+     *
+     * @return empty for no limit
+     * @see Builder#maxHoldTime(Duration)
+     */
+    public Optional<Duration> maxHoldTime() {
+        return maxHoldTime;
+    }
+
+    /**
+     * The pauses between looks when no signal can be expected.
+     *
+     * @return exponential by default
+     * @see Builder#backoff(Backoff)
+     */
+    public Backoff backoff() {
+        return backoff;
+    }
+
+    /**
+     * Whether an acquisition inside the same lock gives a nested view.
+     *
+     * @return true by default
+     * @see Builder#reentrant(boolean)
+     */
+    public boolean reentrant() {
+        return reentrant;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof LockOptions that
+                && leaseDuration.equals(that.leaseDuration)
+                && waitTimeout.equals(that.waitTimeout)
+                && autoRenew == that.autoRenew
+                && maxHoldTime.equals(that.maxHoldTime)
+                && backoff.equals(that.backoff)
+                && reentrant == that.reentrant;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(leaseDuration, waitTimeout, autoRenew, maxHoldTime, backoff, reentrant);
+    }
+
+    @Override
+    public String toString() {
+        return "LockOptions[leaseDuration=%s, waitTimeout=%s, autoRenew=%s, maxHoldTime=%s, backoff=%s, reentrant=%s]"
+                .formatted(
+                        leaseDuration,
+                        waitTimeout.map(Duration::toString).orElse("none"),
+                        autoRenew,
+                        maxHoldTime.map(Duration::toString).orElse("none"),
+                        backoff,
+                        reentrant);
+    }
+
+    /** Collects options. Not thread-safe. */
+    public static final class Builder {
+
+        private Duration leaseDuration = Duration.ofSeconds(30);
+        private Optional<Duration> waitTimeout = Optional.empty();
+        private boolean autoRenew = true;
+        private Optional<Duration> maxHoldTime = Optional.empty();
+        private Backoff backoff = Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))
+                .withJitter(0.5);
+        private boolean reentrant = true;
+
+        private Builder() {}
+
+        /**
+         * How long the store keeps the lock without a renewal: after a crash, the longest time nobody can have it. A live
+         * holder renews at a third of it. At least three operation timeouts of the client must fit into it.
+         *
+         * @param lease at least 10 ms; default 30 s
+         * @return this
+         * @throws IllegalArgumentException if out of range
+         */
+        public Builder leaseDuration(Duration lease) {
+            leaseDuration = Durations.atLeast(LEAST_LEASE, "leaseDuration", lease);
+            return this;
+        }
+
+        /**
+         * How long {@code acquire} waits, from subscription, connection and back-end time included.
+         *
+         * @param timeout {@link Duration#ZERO} for one look, else at least 1 ms; default none
+         * @return this
+         * @throws IllegalArgumentException if negative, or between 0 and 1 ms
+         */
+        public Builder waitTimeout(Duration timeout) {
+            requireNonNull(timeout, "waitTimeout");
+            waitTimeout = Optional.of(timeout.isZero() ? timeout : Durations.atLeastOneMilli("waitTimeout", timeout));
+            return this;
+        }
+
+        /**
+         * Waits without a limit, which is the default.
+         *
+         * @return this
+         */
+        public Builder noWaitTimeout() {
+            waitTimeout = Optional.empty();
+            return this;
+        }
+
+        /**
+         * Whether the lease is renewed while it is held. Without, it ends after one lease duration.
+         *
+         * @param renew default true
+         * @return this
+         */
+        public Builder autoRenew(boolean renew) {
+            autoRenew = renew;
+            return this;
+        }
+
+        /**
+         * How long a lease may be held in all: a hard bound against work that never ends. Reaching it is a loss with
+         * {@link LossReason#EXPIRED}, and the lock is released.
+         *
+         * @param limit at least the lease duration; default none
+         * @return this
+         * @throws IllegalArgumentException if out of range
+         */
+        public Builder maxHoldTime(Duration limit) {
+            maxHoldTime = Optional.of(Durations.atLeastOneMilli("maxHoldTime", limit));
+            return this;
+        }
+
+        /**
+         * Holds without a limit, which is the default.
+         *
+         * @return this
+         */
+        public Builder noMaxHoldTime() {
+            maxHoldTime = Optional.empty();
+            return this;
+        }
+
+        /**
+         * The pauses between looks when no signal can be expected, and after failures.
+         *
+         * @param pauses default exponential from 20 ms to 1 s with jitter 0.5
+         * @return this
+         */
+        public Builder backoff(Backoff pauses) {
+            backoff = requireNonNull(pauses, "backoff");
+            return this;
+        }
+
+        /**
+         * What an acquisition inside {@code withLock} of the same lock gives: a nested view of the lease (true), or an
+         * {@link IllegalStateException} (false), since it would wait for itself.
+         *
+         * @param allowed default true
+         * @return this
+         */
+        public Builder reentrant(boolean allowed) {
+            reentrant = allowed;
+            return this;
+        }
+
+        /**
+         * Checks the options together.
+         *
+         * @return immutable options
+         * @throws IllegalArgumentException if {@code maxHoldTime} is less than {@code leaseDuration}
+         */
+        public LockOptions build() {
+            maxHoldTime.ifPresent(limit -> {
+                if (limit.compareTo(leaseDuration) < 0) {
+                    throw new IllegalArgumentException(
+                            "maxHoldTime must be at least leaseDuration, but maxHoldTime is %s and leaseDuration is %s: shorten leaseDuration, so that a crash frees the lock as fast"
+                                    .formatted(limit, leaseDuration));
+                }
+            });
+            return new LockOptions(this);
+        }
+    }
+}

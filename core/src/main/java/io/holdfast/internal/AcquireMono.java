@@ -1,0 +1,37 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockException;
+import io.holdfast.LockLease;
+import io.holdfast.internal.state.AcquirePlan.Mode;
+import java.util.Optional;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/** The operator behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or an acquisition of its own. */
+final class AcquireMono extends Mono<LockLease> {
+
+    private final LockSettings lock;
+    private final Mode mode;
+
+    AcquireMono(LockSettings lock, Mode mode) {
+        this.lock = lock;
+        this.mode = mode;
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
+        Optional<LeaseHandle> outer;
+        try {
+            outer = HeldLocks.covering(lock, subscriber.currentContext());
+        } catch (IllegalStateException | LockException refused) {
+            Operators.error(subscriber, refused);
+            return;
+        }
+        if (outer.isPresent()) {
+            Mono.<LockLease>just(new NestedLease(outer.get())).subscribe(subscriber);
+        } else {
+            subscriber.onSubscribe(new Acquisition(lock, mode, subscriber));
+        }
+    }
+}

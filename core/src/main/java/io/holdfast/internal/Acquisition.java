@@ -1,0 +1,394 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockException;
+import io.holdfast.LockLease;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.internal.state.AcquireAction;
+import io.holdfast.internal.state.AcquirePlan.Mode;
+import io.holdfast.internal.state.AcquireState;
+import io.holdfast.internal.state.AcquireState.Phase;
+import io.holdfast.internal.state.Grant;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * One subscription to {@code acquire} or {@code tryAcquire}: one claim, its looks, and its withdrawal.
+ *
+ * <p>One atomic field decides who ends it: the emission or the cancellation. A lease that was not emitted is released. Looks in flight
+ * are never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
+ */
+final class Acquisition implements Subscription, ClaimWatch.Target {
+
+    private static final int IDLE = 0;
+    private static final int RUNNING = 1;
+    private static final int ENDED = 2;
+
+    private static final AtomicIntegerFieldUpdater<Acquisition> STAGE =
+            AtomicIntegerFieldUpdater.newUpdater(Acquisition.class, "stage");
+
+    private final LockSettings lock;
+    private final Mode mode;
+    private final CoreSubscriber<? super LockLease> subscriber;
+    private final Mailbox mailbox = new Mailbox();
+    private final Alarm pauseOver = new Alarm(() -> post(() -> step(state().pauseOver(now()))));
+    private final Alarm timedOut = new Alarm(() -> post(() -> step(state().timedOut())));
+
+    /** IDLE until requested, ENDED once the subscriber was told or has left: written by whoever wins. */
+    private volatile int stage;
+
+    // All below: written and read within the mailbox.
+    private long startedAtNanos;
+    private int looksBefore;
+    private @Nullable LockClaim claim;
+    private @Nullable AcquireState state;
+    private @Nullable ClaimWatch watch;
+
+    Acquisition(LockSettings lock, Mode mode, CoreSubscriber<? super LockLease> subscriber) {
+        this.lock = lock;
+        this.mode = mode;
+        this.subscriber = subscriber;
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n) && STAGE.compareAndSet(this, IDLE, RUNNING)) {
+            startedAtNanos = now();
+            engine().open(this);
+            post(this::begin);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        int before = STAGE.getAndSet(this, ENDED);
+        if (before == RUNNING) {
+            post(this::left);
+        }
+    }
+
+    /** The client closes. */
+    void close() {
+        post(() -> {
+            if (state != null) {
+                step(state().closed());
+            }
+        });
+    }
+
+    @Override
+    public void signalled(WatchSignal signal) {
+        post(() -> {
+            if (signal instanceof WatchSignal.Granted granted) {
+                step(state().granted(granted, now()));
+            } else if (signal instanceof WatchSignal.Armed) {
+                step(state().armed(now()));
+            } else {
+                step(state().changed(now()));
+            }
+        });
+    }
+
+    @Override
+    public void signalsStopped(Throwable error) {
+        post(() -> step(state().disarmed(now())));
+    }
+
+    private void begin() {
+        if (engine().isClosed()) {
+            end(new LockClosedException(lockName()));
+            engine().ended(this);
+            return;
+        }
+        lock.options()
+                .waitTimeout()
+                .filter(limit -> mode == Mode.WAIT)
+                .ifPresent(limit -> engine().alarms.set(timedOut, startedAtNanos + limit.toNanos()));
+        startClaim();
+    }
+
+    private void startClaim() {
+        LockClaim first = lock.newClaim(mode);
+        claim = first;
+        boolean armed = false;
+        if (mode == Mode.WAIT) {
+            ClaimWatch started = ClaimWatch.start(engine().backend.watch(first), this);
+            watch = started;
+            armed = started.armedSoFar();
+        }
+        step(AcquireState.start(lock.plan(mode), armed, now()));
+    }
+
+    private void step(AcquireState.Step step) {
+        state = step.state();
+        act(step.action());
+    }
+
+    private void act(AcquireAction action) {
+        if (action instanceof AcquireAction.Look look) {
+            look(look.attempt());
+        } else if (action instanceof AcquireAction.Pause pause) {
+            engine().alarms.set(pauseOver, pause.untilNanos());
+        } else if (action instanceof AcquireAction.Deliver deliver) {
+            deliver(deliver.grant());
+        } else if (action instanceof AcquireAction.NotAvailable) {
+            notAvailable();
+        } else if (action instanceof AcquireAction.TimedOut over) {
+            finish(timeoutError(), over.withdraw());
+        } else if (action instanceof AcquireAction.Closed closed) {
+            finish(new LockClosedException(lockName()), closed.withdraw());
+        } else if (action instanceof AcquireAction.BackendFailed failed) {
+            finish(failed.error(), true);
+        } else if (action instanceof AcquireAction.Withdraw) {
+            withdraw();
+        } else if (state().phase() == Phase.ENDED && watch == null) {
+            engine().ended(this);
+        }
+    }
+
+    private void look(int attempt) {
+        engine().alarms.off(pauseOver);
+        LockClaim look = claim().withAttempt(attempt);
+        BackendCall.start(
+                engine(),
+                lockName(),
+                "look " + attempt,
+                lock.operationNanos(),
+                subscriber.currentContext(),
+                () -> engine().backend.tryAcquire(look),
+                new LookOutcome(look));
+    }
+
+    /** Tells the acquisition; an answer about a claim that was given up meanwhile is not for it. */
+    private final class LookOutcome implements BackendCall.Outcome<LockAttempt> {
+
+        private final LockClaim look;
+
+        LookOutcome(LockClaim look) {
+            this.look = look;
+        }
+
+        @Override
+        public void answered(LockAttempt answer) {
+            post(() -> {
+                if (look.id().equals(claim().id())) {
+                    step(state().looked(look.attempt(), answer, now(), engine().random()));
+                }
+            });
+        }
+
+        @Override
+        public void failed(LockBackendException error) {
+            post(() -> {
+                if (look.id().equals(claim().id())) {
+                    report(new LockEvent.LookFailed(lockName(), look.attempt(), error));
+                    step(state().lookFailed(look.attempt(), error, now(), engine().random()));
+                }
+            });
+        }
+    }
+
+    private void deliver(Grant grant) {
+        alarmsOff();
+        LeaseHandle lease = HeldLease.open(lock, claim().withAttempt(state().attempt()), grant, watch);
+        Scheduler deliverOn = engine().deliverOn;
+        if (deliverOn == null) {
+            emit(lease);
+            return;
+        }
+        try {
+            deliverOn.schedule(() -> post(() -> emit(lease)));
+        } catch (RejectedExecutionException disposed) {
+            lease.held().release();
+            endNow(disposed);
+            engine().ended(this);
+        }
+    }
+
+    private void emit(LeaseHandle lease) {
+        if (!lease.isValid()) {
+            missed(lease);
+        } else if (STAGE.compareAndSet(this, RUNNING, ENDED)) {
+            engine().ended(this);
+            if (engine().events.areWanted()) {
+                report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
+            }
+            subscriber.onNext(lease);
+            subscriber.onComplete();
+        } else {
+            lease.held().release();
+            engine().ended(this);
+        }
+    }
+
+    /** The lease was over before it could be handed out: begin again with another claim, as if it had not been granted. */
+    private void missed(LeaseHandle lease) {
+        lease.held().release();
+        if (stage == ENDED) {
+            engine().ended(this);
+        } else if (engine().isClosed()) {
+            end(new LockClosedException(lockName()));
+            engine().ended(this);
+        } else {
+            looksBefore = looks();
+            watch = null;
+            begin();
+        }
+    }
+
+    private void notAvailable() {
+        engine().ended(this);
+        if (engine().events.areWanted()) {
+            report(new LockEvent.NotAvailable(lockName(), waited()));
+        }
+        signal(() -> {
+            if (STAGE.compareAndSet(this, RUNNING, ENDED)) {
+                subscriber.onComplete();
+            }
+        });
+    }
+
+    private void finish(LockException error, boolean withdraw) {
+        end(error);
+        if (withdraw) {
+            withdraw();
+        } else if (state().phase() == Phase.ENDED) {
+            alarmsOff();
+            engine().ended(this);
+        }
+    }
+
+    private void left() {
+        report(new LockEvent.AcquireCancelled(lockName(), waited(), looks()));
+        AcquireState current = state;
+        if (current != null) {
+            step(current.left());
+        }
+    }
+
+    private void withdraw() {
+        alarmsOff();
+        ReleaseLoop.start(
+                lock, claim().withAttempt(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
+        engine().ended(this);
+    }
+
+    private void end(LockException error) {
+        engine().alarms.off(timedOut);
+        if (stage == RUNNING) {
+            report(new LockEvent.AcquireFailed(lockName(), waited(), looks(), error));
+        }
+        signal(() -> endNow(error));
+    }
+
+    private void endNow(Throwable error) {
+        if (STAGE.compareAndSet(this, RUNNING, ENDED)) {
+            subscriber.onError(error);
+        }
+    }
+
+    private void signal(Runnable task) {
+        Scheduler deliverOn = engine().deliverOn;
+        if (deliverOn == null) {
+            task.run();
+            return;
+        }
+        try {
+            deliverOn.schedule(task);
+        } catch (RejectedExecutionException disposed) {
+            task.run(); // the user's scheduler is gone; a late thread beats no signal
+        }
+    }
+
+    private void alarmsOff() {
+        engine().alarms.off(pauseOver);
+        engine().alarms.off(timedOut);
+    }
+
+    private LockTimeoutException timeoutError() {
+        return new LockTimeoutException(lockName(), waited(), looks(), state().lastFailure());
+    }
+
+    private Duration waited() {
+        return Duration.ofNanos(now() - startedAtNanos);
+    }
+
+    private int looks() {
+        return looksBefore + (state == null ? 0 : state.attempt());
+    }
+
+    private void report(LockEvent event) {
+        engine().events.report(event);
+    }
+
+    private void post(Runnable task) {
+        mailbox.post(task);
+    }
+
+    private long now() {
+        return engine().alarms.now();
+    }
+
+    private Engine engine() {
+        return lock.engine();
+    }
+
+    private String lockName() {
+        return lock.key().name();
+    }
+
+    private LockClaim claim() {
+        return begun(claim);
+    }
+
+    private AcquireState state() {
+        return begun(state);
+    }
+
+    private static <T> T begun(@Nullable T part) {
+        if (part == null) {
+            throw new IllegalStateException("an event came before the acquisition began");
+        }
+        return part;
+    }
+
+    /** The end of a claim that nobody waits for: nobody is told unless it failed. */
+    private record Withdrawal(LockSettings lock, @Nullable ClaimWatch watch) implements ReleaseLoop.Result {
+
+        @Override
+        public void released(Ownership ownership, boolean unknownBefore) {
+            stopWatching();
+        }
+
+        @Override
+        public void takesLong() {}
+
+        @Override
+        public void unconfirmed(LockBackendException lastFailure) {
+            stopWatching();
+            lock.engine()
+                    .events
+                    .report(new LockEvent.WithdrawalUnconfirmed(lock.key().name(), lastFailure));
+        }
+
+        /** Only now: a grant that is pushed meanwhile needs no release of its own. */
+        private void stopWatching() {
+            if (watch != null) {
+                watch.dispose();
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package io.holdfast.internal;
+
+import io.holdfast.internal.state.Validity;
+import java.util.Arrays;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The one timer of a client: all pauses, time limits and deadlines, however many, on one task of the user's scheduler, which is also
+ * the clock.
+ *
+ * <p>A binary heap in which each alarm knows its place, so that taking one off, which nearly every operation does, costs O(log n) and
+ * leaves nothing behind. The monitor guards a few memory accesses and is never held while an alarm rings.
+ */
+final class AlarmClock {
+
+    private static final Logger LOG = LoggerFactory.getLogger(AlarmClock.class);
+
+    /** What rings once at its time, unless it is taken off or set anew before. */
+    static final class Alarm {
+
+        private static final int OFF = -1;
+
+        private final Runnable ring;
+        private int place = OFF;
+        private long dueNanos;
+
+        Alarm(Runnable ring) {
+            this.ring = ring;
+        }
+    }
+
+    private final Scheduler timer;
+    private final Runnable afterRings;
+
+    // All below: written under the monitor.
+    private Alarm[] heap = new Alarm[16];
+    private int size;
+    private @Nullable Disposable task;
+    private long taskDueNanos;
+    private boolean closed;
+
+    AlarmClock(Scheduler timer, Runnable afterRings) {
+        this.timer = timer;
+        this.afterRings = afterRings;
+    }
+
+    long now() {
+        return timer.now(TimeUnit.NANOSECONDS);
+    }
+
+    void set(Alarm alarm, long dueNanos) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            if (alarm.place == Alarm.OFF) {
+                append(alarm);
+            }
+            alarm.dueNanos = dueNanos;
+            siftDown(siftUp(alarm.place));
+            wakeForFirst();
+        }
+    }
+
+    void off(Alarm alarm) {
+        synchronized (this) {
+            if (alarm.place != Alarm.OFF) {
+                remove(alarm);
+            }
+        }
+    }
+
+    /** Nothing rings after this. */
+    void close() {
+        synchronized (this) {
+            closed = true;
+            while (size > 0) {
+                remove(heap[size - 1]);
+            }
+            if (task != null) {
+                task.dispose();
+                task = null;
+            }
+        }
+    }
+
+    synchronized int size() {
+        return size;
+    }
+
+    private void wake() {
+        long now = now();
+        synchronized (this) {
+            task = null;
+        }
+        for (Alarm due = takeDue(now); due != null; due = takeDue(now)) {
+            ring(due);
+        }
+        afterRings.run();
+        synchronized (this) {
+            wakeForFirst();
+        }
+    }
+
+    private static void ring(Alarm alarm) {
+        try {
+            alarm.ring.run();
+        } catch (RuntimeException defect) {
+            LOG.error("an alarm could not be handled", defect);
+        }
+    }
+
+    private synchronized @Nullable Alarm takeDue(long nowNanos) {
+        if (size == 0 || !Validity.isOver(heap[0].dueNanos, nowNanos)) {
+            return null;
+        }
+        Alarm first = heap[0];
+        remove(first);
+        return first;
+    }
+
+    /** A task that comes too early is left as it is: it finds nothing due and sets the next. */
+    private void wakeForFirst() {
+        if (closed || size == 0 || (task != null && taskDueNanos - heap[0].dueNanos <= 0)) {
+            return;
+        }
+        if (task != null) {
+            task.dispose();
+        }
+        taskDueNanos = heap[0].dueNanos;
+        try {
+            task = timer.schedule(this::wake, Math.max(0, taskDueNanos - now()), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException disposed) {
+            LOG.error("the lock client's timer was disposed: no lease can be renewed any more", disposed);
+            closed = true;
+        }
+    }
+
+    private void append(Alarm alarm) {
+        if (size == heap.length) {
+            heap = Arrays.copyOf(heap, size * 2);
+        }
+        put(alarm, size++);
+    }
+
+    @SuppressWarnings("NullAway") // a free place holds null, so that nothing taken off is kept alive
+    private void remove(Alarm alarm) {
+        int place = alarm.place;
+        alarm.place = Alarm.OFF;
+        Alarm last = heap[--size];
+        heap[size] = null;
+        if (last != alarm) {
+            put(last, place);
+            siftDown(siftUp(place));
+        }
+    }
+
+    private int siftUp(int from) {
+        Alarm alarm = heap[from];
+        int place = from;
+        while (place > 0 && alarm.dueNanos - heap[(place - 1) / 2].dueNanos < 0) {
+            put(heap[(place - 1) / 2], place);
+            place = (place - 1) / 2;
+        }
+        put(alarm, place);
+        return place;
+    }
+
+    private void siftDown(int from) {
+        Alarm alarm = heap[from];
+        int place = from;
+        for (int child = 2 * place + 1; child < size; child = 2 * place + 1) {
+            if (child + 1 < size && heap[child + 1].dueNanos - heap[child].dueNanos < 0) {
+                child++;
+            }
+            if (heap[child].dueNanos - alarm.dueNanos >= 0) {
+                break;
+            }
+            put(heap[child], place);
+            place = child;
+        }
+        put(alarm, place);
+    }
+
+    private void put(Alarm alarm, int place) {
+        heap[place] = alarm;
+        alarm.place = place;
+    }
+}

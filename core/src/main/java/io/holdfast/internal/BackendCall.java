@@ -1,0 +1,140 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.internal.AlarmClock.Alarm;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+import reactor.util.context.Context;
+
+/**
+ * One operation of the back end with its time limit: exactly one of answer and failure is told, once.
+ *
+ * <p>Nobody can cancel it: an answer that was asked for is awaited, because it decides what has to be undone. When the time is up, the
+ * subscription is cancelled, so that a request which was not sent yet never is; from then on its outcome is unknown.
+ */
+final class BackendCall<T> implements CoreSubscriber<T> {
+
+    /** Told how a call ended. */
+    interface Outcome<T> {
+
+        void answered(T answer);
+
+        void failed(LockBackendException error);
+    }
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<BackendCall> TOLD =
+            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "told");
+
+    private final Engine engine;
+    private final String lockName;
+    private final String what;
+    private final long limitNanos;
+    private final Context context;
+    private final Outcome<T> outcome;
+    private final Alarm timeUp = new Alarm(this::timeUp);
+
+    /** 1 when the outcome was told. */
+    private volatile int told;
+
+    /** Written by the back end's thread, read by the timer's. */
+    private volatile @Nullable Subscription subscription;
+
+    private BackendCall(
+            Engine engine, String lockName, String what, long limitNanos, Context context, Outcome<T> outcome) {
+        this.engine = engine;
+        this.lockName = lockName;
+        this.what = what;
+        this.limitNanos = limitNanos;
+        this.context = context;
+        this.outcome = outcome;
+    }
+
+    static <T> void start(
+            Engine engine,
+            String lockName,
+            String what,
+            long limitNanos,
+            Context context,
+            Supplier<? extends Publisher<T>> request,
+            Outcome<T> outcome) {
+        BackendCall<T> call = new BackendCall<>(engine, lockName, what, limitNanos, context, outcome);
+        engine.alarms.set(call.timeUp, engine.alarms.now() + limitNanos);
+        try {
+            request.get().subscribe(call);
+        } catch (RuntimeException thrown) {
+            call.onError(thrown);
+        }
+    }
+
+    @Override
+    public Context currentContext() {
+        return context;
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        subscription = s;
+        if (told == 0) {
+            s.request(Long.MAX_VALUE);
+        } else {
+            s.cancel();
+        }
+    }
+
+    @Override
+    public void onNext(T answer) {
+        if (TOLD.compareAndSet(this, 0, 1)) {
+            engine.alarms.off(timeUp);
+            outcome.answered(answer);
+        }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        Exceptions.throwIfJvmFatal(error);
+        if (TOLD.compareAndSet(this, 0, 1)) {
+            engine.alarms.off(timeUp);
+            outcome.failed(asBackendException(error));
+        }
+    }
+
+    @Override
+    public void onComplete() {
+        if (told == 0) {
+            onError(new LockBackendException(lockName, describe("completed without an answer"), false, null));
+        }
+    }
+
+    private void timeUp() {
+        if (!TOLD.compareAndSet(this, 0, 1)) {
+            return;
+        }
+        Subscription s = subscription;
+        if (s != null) {
+            s.cancel();
+        }
+        String message = describe(
+                "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
+                        .formatted(Duration.ofNanos(limitNanos).toMillis()));
+        outcome.failed(new LockBackendException(lockName, message, true, null));
+    }
+
+    private LockBackendException asBackendException(Throwable error) {
+        return error instanceof LockBackendException known
+                ? known
+                : new LockBackendException(lockName, describe("failed unexpectedly: " + error), false, error);
+    }
+
+    private String describe(String end) {
+        return lockName.isEmpty()
+                ? "%s of back end %s %s".formatted(what, engine.backend.name(), end)
+                : "%s of lock '%s' on back end %s %s".formatted(what, lockName, engine.backend.name(), end);
+    }
+}

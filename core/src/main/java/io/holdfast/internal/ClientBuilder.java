@@ -1,0 +1,80 @@
+package io.holdfast.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockListener;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.LockBackend;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Collects what a client needs; see {@link LockClient.Builder}. Public only to be reached from the API's package. */
+public final class ClientBuilder implements LockClient.Builder {
+
+    private final LockBackend backend;
+    private LockOptions options = LockOptions.defaults();
+    private @Nullable Duration operationTimeout;
+    private @Nullable Scheduler timer;
+    private @Nullable Scheduler deliverOn;
+    private @Nullable LockListener listener;
+    private boolean closeBackend = true;
+
+    /**
+     * All defaults.
+     *
+     * @param backend the back end
+     */
+    public ClientBuilder(LockBackend backend) {
+        this.backend = requireNonNull(backend, "backend");
+    }
+
+    @Override
+    public LockClient.Builder options(LockOptions defaults) {
+        options = requireNonNull(defaults, "options");
+        return this;
+    }
+
+    @Override
+    public LockClient.Builder operationTimeout(Duration limit) {
+        requireNonNull(limit, "operationTimeout");
+        if (limit.toMillis() < 1) {
+            throw new IllegalArgumentException("operationTimeout must be at least 1 ms, was " + limit);
+        }
+        operationTimeout = limit;
+        return this;
+    }
+
+    @Override
+    public LockClient.Builder timer(Scheduler clockAndDelays) {
+        timer = requireNonNull(clockAndDelays, "timer");
+        return this;
+    }
+
+    @Override
+    public LockClient.Builder deliverOn(Scheduler signals) {
+        deliverOn = requireNonNull(signals, "deliverOn");
+        return this;
+    }
+
+    @Override
+    public LockClient.Builder listener(LockListener told) {
+        listener = requireNonNull(told, "listener");
+        return this;
+    }
+
+    @Override
+    public LockClient.Builder closeBackend(boolean close) {
+        closeBackend = close;
+        return this;
+    }
+
+    @Override
+    public LockClient build() {
+        Scheduler clock = timer != null ? timer : Schedulers.parallel();
+        Engine engine = new Engine(backend, clock, deliverOn, new Events(listener), operationTimeout);
+        return new DefaultLockClient(engine, options, clock, closeBackend);
+    }
+}

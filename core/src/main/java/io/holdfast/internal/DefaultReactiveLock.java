@@ -1,0 +1,74 @@
+package io.holdfast.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.internal.state.AcquirePlan.Mode;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A lock's settings, and the operators made of them. */
+final class DefaultReactiveLock implements ReactiveLock {
+
+    private final LockSettings settings;
+    private final Mono<LockLease> tryAcquire;
+    private final Mono<LockLease> acquire;
+
+    DefaultReactiveLock(LockSettings settings) {
+        this.settings = settings;
+        tryAcquire = new AcquireMono(settings, Mode.TRY);
+        acquire = new AcquireMono(settings, settings.waitMode());
+    }
+
+    @Override
+    public String name() {
+        return settings.key().name();
+    }
+
+    @Override
+    public ReactiveLock with(LockOptions options) {
+        return new DefaultReactiveLock(settings.with(requireNonNull(options, "options")));
+    }
+
+    @Override
+    public Mono<LockLease> tryAcquire() {
+        return tryAcquire;
+    }
+
+    @Override
+    public Mono<LockLease> acquire() {
+        return acquire;
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Mono<T> work) {
+        requireNonNull(work, "work");
+        return withLock(lease -> work);
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+        // Not next(): it would cancel at the first element instead of waiting for the release.
+        return new GuardedFlux<T>(acquire, requireNonNull(work, "work")).singleOrEmpty();
+    }
+
+    @Override
+    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+        return new GuardedFlux<>(acquire, requireNonNull(work, "work"));
+    }
+
+    @Override
+    public Mono<LockLease> current() {
+        return Mono.deferContextual(
+                context -> Mono.justOrEmpty(HeldLocks.current(settings, context).map(lease -> (LockLease) lease)));
+    }
+
+    @Override
+    public String toString() {
+        return "ReactiveLock[%s '%s', %s]".formatted(settings.key().kind(), name(), settings.options());
+    }
+}

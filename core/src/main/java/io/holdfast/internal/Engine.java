@@ -1,0 +1,137 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockOptions;
+import io.holdfast.spi.LockBackend;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/** What all parts of one client share: the back end, the clock, the options, and the list of all that is under way. */
+final class Engine {
+
+    static final Duration LONGEST_DEFAULT_OPERATION = Duration.ofSeconds(2);
+
+    final LockBackend backend;
+    final AlarmClock alarms;
+    final @Nullable Scheduler deliverOn;
+    final Events events;
+    final Renewals renewals;
+    final ClaimIds ids;
+    final long gridPhaseNanos;
+
+    private final @Nullable Duration operationTimeout;
+    private final Set<Acquisition> acquisitions = ConcurrentHashMap.newKeySet();
+    private final Set<HeldLease> leases = ConcurrentHashMap.newKeySet();
+    private final Set<ReleaseLoop> releases = ConcurrentHashMap.newKeySet();
+    private final Sinks.Empty<Void> idle = Sinks.empty();
+
+    /** Written once, by the closing. */
+    private volatile boolean closed;
+
+    Engine(
+            LockBackend backend,
+            Scheduler timer,
+            @Nullable Scheduler deliverOn,
+            Events events,
+            @Nullable Duration operationTimeout) {
+        this.backend = backend;
+        this.deliverOn = deliverOn;
+        this.events = events;
+        this.operationTimeout = operationTimeout;
+        renewals = new Renewals(this);
+        alarms = new AlarmClock(timer, renewals::flush);
+        SecureRandom seed = new SecureRandom();
+        ids = new ClaimIds(seed);
+        gridPhaseNanos = seed.nextLong() >>> 1;
+    }
+
+    double random() {
+        return ThreadLocalRandom.current().nextDouble();
+    }
+
+    Duration operationTimeout(LockOptions options) {
+        Duration lease = options.leaseDuration();
+        if (operationTimeout == null) {
+            Duration quarter = lease.dividedBy(4);
+            return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
+        }
+        if (operationTimeout.multipliedBy(3).compareTo(lease) > 0) {
+            throw new IllegalArgumentException(
+                    "three operation timeouts must fit into a lease, but operationTimeout is %s and leaseDuration is %s: a renewal at a third of the lease could not be repeated in time"
+                            .formatted(operationTimeout, lease));
+        }
+        return operationTimeout;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** The one that is opened during the closing is told as well: it is listed first, and looks then. */
+    void open(Acquisition acquisition) {
+        acquisitions.add(acquisition);
+        if (closed) {
+            acquisition.close();
+        }
+    }
+
+    void ended(Acquisition acquisition) {
+        acquisitions.remove(acquisition);
+        completeWhenIdle();
+    }
+
+    void open(HeldLease lease) {
+        leases.add(lease);
+        if (closed) {
+            lease.close();
+        }
+    }
+
+    void ended(HeldLease lease) {
+        leases.remove(lease);
+        completeWhenIdle();
+    }
+
+    void open(ReleaseLoop release) {
+        releases.add(release);
+    }
+
+    boolean ended(ReleaseLoop release) {
+        boolean first = releases.remove(release);
+        completeWhenIdle();
+        return first;
+    }
+
+    /** Ends all that is under way, and tells when nothing is left. */
+    Sinks.Empty<Void> shutDown() {
+        closed = true;
+        List.copyOf(acquisitions).forEach(Acquisition::close);
+        List.copyOf(leases).forEach(HeldLease::close);
+        completeWhenIdle();
+        return idle;
+    }
+
+    /** What is still under way is not waited for any longer. */
+    void abandonRest() {
+        List.copyOf(releases).forEach(ReleaseLoop::stop);
+        alarms.close();
+    }
+
+    private void completeWhenIdle() {
+        if (closed && acquisitions.isEmpty() && leases.isEmpty() && releases.isEmpty()) {
+            Sinks.EmitResult unused = idle.tryEmitEmpty();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Engine[%s, %d acquiring, %d held, %d releasing, %d alarms]"
+                .formatted(backend.name(), acquisitions.size(), leases.size(), releases.size(), alarms.size());
+    }
+}

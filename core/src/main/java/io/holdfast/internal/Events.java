@@ -1,0 +1,47 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockListener;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells the user's listener and the log, once each. What needs somebody's attention is a warning; the rest is for debugging. */
+final class Events {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+
+    private final @Nullable LockListener listener;
+
+    Events(@Nullable LockListener listener) {
+        this.listener = listener;
+    }
+
+    /** Whether making an event is worth it. */
+    boolean areWanted() {
+        return listener != null || LOG.isDebugEnabled();
+    }
+
+    void report(LockEvent event) {
+        log(event);
+        if (listener == null) {
+            return;
+        }
+        try {
+            listener.onEvent(event);
+        } catch (RuntimeException broken) {
+            LOG.error("lock listener {} threw on {}", listener, event, broken);
+        }
+    }
+
+    private static void log(LockEvent event) {
+        if (event instanceof LockEvent.Lost
+                || event instanceof LockEvent.LeaseAbandoned
+                || event instanceof LockEvent.ReleaseUnconfirmed
+                || event instanceof LockEvent.WithdrawalUnconfirmed) {
+            LOG.warn("{}", event);
+        } else {
+            LOG.debug("{}", event);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.internal.state.Grant;
+import io.holdfast.internal.state.LeaseAction;
+import io.holdfast.internal.state.LeaseState;
+import io.holdfast.internal.state.LeaseState.Phase;
+import io.holdfast.internal.state.Validity;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The engine's side of a lease: renews it, notices its loss, releases it.
+ *
+ * <p>Each event replaces the state by compare-and-set; whoever succeeds carries out the action, so each action happens once. The
+ * engine refers to the handed-out {@link LeaseHandle} weakly: when the user's side is garbage, the next tick releases.
+ */
+final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
+
+    private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
+            AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
+
+    private final LockSettings lock;
+    private final LockClaim claim;
+    private final long fencingToken;
+    private final long grantedAtNanos;
+    private final Alarm alarm = new Alarm(this::tick);
+    private final LeaseSignals signals;
+    private final WeakReference<LeaseHandle> handle;
+
+    private volatile LeaseState state;
+
+    /** Written once, before the lease is open. */
+    private @Nullable ClaimWatch watch;
+
+    /** Written by the one who asks for the release. */
+    private volatile long releasedAtNanos;
+
+    private HeldLease(LockSettings lock, LockClaim claim, Grant grant, LeaseHandle[] handleOut) {
+        this.lock = lock;
+        this.claim = claim;
+        fencingToken = grant.fencingToken();
+        grantedAtNanos = lock.engine().alarms.now();
+        state = LeaseState.of(grant, lock.terms(grantedAtNanos), grantedAtNanos);
+        signals = new LeaseSignals(lock.engine().deliverOn);
+        handleOut[0] = new LeaseHandle(this);
+        handle = new WeakReference<>(handleOut[0]);
+    }
+
+    /** Starts to look after a grant. Whoever has the handle has the lease. */
+    static LeaseHandle open(LockSettings lock, LockClaim claim, Grant grant, @Nullable ClaimWatch watch) {
+        LeaseHandle[] handle = new LeaseHandle[1];
+        HeldLease lease = new HeldLease(lock, claim, grant, handle);
+        lease.watch =
+                watch != null ? watch : ClaimWatch.start(lock.engine().backend.watch(claim), lease);
+        lease.watch.handTo(lease);
+        boolean unused = lease.watch.armedSoFar();
+        lock.engine().open(lease);
+        lease.setAlarm();
+        return handle[0];
+    }
+
+    LockSettings lock() {
+        return lock;
+    }
+
+    LockClaim claim() {
+        return claim;
+    }
+
+    long fencingToken() {
+        return fencingToken;
+    }
+
+    boolean isHeld() {
+        return state.phase() == Phase.HELD;
+    }
+
+    boolean isReleased() {
+        return state.phase() == Phase.RELEASED || state.phase() == Phase.RELEASING;
+    }
+
+    int renewalFailures() {
+        return state.failures();
+    }
+
+    /**
+     * Once this has been false it stays so: seeing the deadline passed decides the loss, and an answer that comes after that does not
+     * count any more.
+     */
+    boolean isValid() {
+        LeaseState current = state;
+        long now = lock.engine().alarms.now();
+        if (current.isValid(now)) {
+            return true;
+        }
+        if (current.phase() == Phase.HELD) {
+            // Told by the timer: whoever merely asks does not want to run the handlers of the loss.
+            decide(s -> s.tick(now), this::actSoon);
+        }
+        return state.isValid(now);
+    }
+
+    Duration remaining() {
+        return isValid()
+                ? Duration.ofNanos(Math.max(
+                        0, state.validUntilNanos() - lock.engine().alarms.now()))
+                : Duration.ZERO;
+    }
+
+    Duration heldFor() {
+        return Duration.ofNanos(lock.engine().alarms.now() - grantedAtNanos);
+    }
+
+    @Nullable
+    LossReason lossReason() {
+        return state.lossReason();
+    }
+
+    LockLostException lost() {
+        LossReason reason = state.lossReason();
+        return new LockLostException(claim.key().name(), reason == null ? LossReason.NOT_HELD : reason, fencingToken);
+    }
+
+    Mono<LossReason> onLoss() {
+        return signals.loss();
+    }
+
+    Mono<Void> released() {
+        return signals.released();
+    }
+
+    void release() {
+        long now = lock.engine().alarms.now();
+        releasedAtNanos = now;
+        decide(s -> s.releaseAsked(now));
+    }
+
+    void close() {
+        decide(s -> s.lose(LossReason.CLIENT_CLOSED));
+    }
+
+    /** The outcome of a renewal that the user asked for. */
+    void renewedByHand(long sentAtNanos, Renewal answer) {
+        renewed(sentAtNanos, answer, false);
+    }
+
+    void renewalAnswered(long sentAtNanos, Renewal answer) {
+        renewed(sentAtNanos, answer, true);
+    }
+
+    private void renewed(long sentAtNanos, Renewal answer, boolean automatic) {
+        long now = lock.engine().alarms.now();
+        if (answer instanceof Renewal.Held held) {
+            long leaseNanos = held.lease().toNanos();
+            decide(s -> s.renewed(sentAtNanos, leaseNanos, automatic, now));
+        } else {
+            decide(LeaseState::renewalDenied);
+        }
+        setAlarm();
+    }
+
+    void renewalFailed(LockBackendException error) {
+        long now = lock.engine().alarms.now();
+        decide(s -> s.renewalFailed(true, now));
+        setAlarm();
+        if (isHeld() && lock.engine().events.areWanted()) {
+            lock.engine()
+                    .events
+                    .report(new LockEvent.RenewalFailed(claim.key().name(), fencingToken, remaining(), error));
+        }
+    }
+
+    @Override
+    public void signalled(WatchSignal signal) {
+        if (signal instanceof WatchSignal.Lost gone) {
+            decide(s -> s.lose(gone.reason()));
+        } else if (!(signal instanceof WatchSignal.Granted)) {
+            verify();
+        }
+    }
+
+    @Override
+    public void signalsStopped(Throwable error) {
+        verify();
+    }
+
+    private void verify() {
+        long now = lock.engine().alarms.now();
+        decide(s -> s.verify(now));
+        setAlarm();
+    }
+
+    private void tick() {
+        long now = lock.engine().alarms.now();
+        if (handle.get() == null && isHeld() && !Validity.isOver(state.validUntilNanos(), now)) {
+            lock.engine().events.report(new LockEvent.LeaseAbandoned(claim.key().name(), fencingToken, heldFor()));
+            release();
+        } else {
+            decide(s -> s.tick(now));
+            setAlarm();
+        }
+    }
+
+    private void setAlarm() {
+        LeaseState current = state;
+        if (current.phase() == Phase.HELD) {
+            lock.engine().alarms.set(alarm, current.wakeAtNanos());
+        }
+        if (state.phase() != Phase.HELD) {
+            lock.engine().alarms.off(alarm);
+        }
+    }
+
+    private void decide(Function<LeaseState, LeaseState.Step> event) {
+        decide(event, this::act);
+    }
+
+    private void actSoon(LeaseAction action) {
+        lock.engine()
+                .alarms
+                .set(new Alarm(() -> act(action)), lock.engine().alarms.now());
+    }
+
+    private void decide(Function<LeaseState, LeaseState.Step> event, Consumer<LeaseAction> actor) {
+        while (true) {
+            LeaseState before = state;
+            LeaseState.Step step = event.apply(before);
+            if (step.state().equals(before)) {
+                return;
+            }
+            if (STATE.compareAndSet(this, before, step.state())) {
+                actor.accept(step.action());
+                return;
+            }
+        }
+    }
+
+    private void act(LeaseAction action) {
+        switch (action) {
+            case NONE -> {}
+            case RENEW -> lock.engine().renewals.add(this);
+            case RELEASE -> {
+                lock.engine().alarms.off(alarm);
+                ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
+            }
+            case SIGNAL_RELEASED -> end();
+            case SIGNAL_LOSS -> signalLoss();
+            case SIGNAL_LOSS_AND_RELEASE -> {
+                ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss());
+                signalLoss();
+            }
+        }
+    }
+
+    private void signalLoss() {
+        LossReason reason = state.lossReason();
+        if (reason != null) {
+            lock.engine().events.report(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor()));
+        }
+        end();
+    }
+
+    private void end() {
+        lock.engine().alarms.off(alarm);
+        ClaimWatch current = watch;
+        if (current != null) {
+            current.dispose();
+        }
+        signals.end(state.lossReason() == null ? null : lost());
+        lock.engine().ended(this);
+    }
+
+    @Override
+    public void released(Ownership ownership, boolean unknownBefore) {
+        decide(s -> s.releaseAnswered(ownership, unknownBefore));
+        if (state.phase() == Phase.RELEASED && lock.engine().events.areWanted()) {
+            Duration held = Duration.ofNanos(releasedAtNanos - grantedAtNanos);
+            lock.engine().events.report(new LockEvent.Released(claim.key().name(), fencingToken, held));
+        }
+    }
+
+    @Override
+    public void takesLong() {
+        signals.releaseTakesLong();
+    }
+
+    @Override
+    public void unconfirmed(LockBackendException lastFailure) {
+        decide(LeaseState::releaseGivenUp);
+        lock.engine().events.report(new LockEvent.ReleaseUnconfirmed(claim.key().name(), fencingToken, lastFailure));
+    }
+
+    /** The loss was told already: only a lease that the closing client could not free is worth a word. */
+    private final class ReleaseAfterLoss implements ReleaseLoop.Result {
+
+        @Override
+        public void released(Ownership ownership, boolean unknownBefore) {}
+
+        @Override
+        public void takesLong() {}
+
+        @Override
+        public void unconfirmed(LockBackendException lastFailure) {
+            if (state.lossReason() == LossReason.CLIENT_CLOSED) {
+                lock.engine()
+                        .events
+                        .report(new LockEvent.ReleaseUnconfirmed(claim.key().name(), fencingToken, lastFailure));
+            }
+        }
+    }
+}

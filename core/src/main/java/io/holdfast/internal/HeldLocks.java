@@ -1,0 +1,89 @@
+package io.holdfast.internal;
+
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/** The leases that the enclosing {@code withLock}s hold, innermost first: an immutable list in the Reactor Context. */
+final class HeldLocks {
+
+    private static final Object KEY = HeldLocks.class;
+
+    private final LeaseHandle lease;
+    private final @Nullable HeldLocks outer;
+
+    private HeldLocks(LeaseHandle lease, @Nullable HeldLocks outer) {
+        this.lease = lease;
+        this.outer = outer;
+    }
+
+    static Context with(LeaseHandle lease, Context context) {
+        return context.put(KEY, new HeldLocks(lease, in(context)));
+    }
+
+    /**
+     * The lease that covers an acquisition of this lock: one of the same lock, or the write lease for a read lock.
+     *
+     * @throws IllegalStateException if a read lock would be upgraded, or the lock is not to be nested
+     * @throws io.holdfast.LockLostException if that lease is lost
+     */
+    static Optional<LeaseHandle> covering(LockSettings lock, ContextView context) {
+        for (HeldLocks held = in(context); held != null; held = held.outer) {
+            if (held.isOf(lock) && !held.lease.held().isReleased()) {
+                return Optional.of(held.checked(lock));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Without the rules for acquiring. */
+    static Optional<LeaseHandle> current(LockSettings lock, ContextView context) {
+        for (HeldLocks held = in(context); held != null; held = held.outer) {
+            if (held.isOf(lock) && !held.upgrades(lock.key()) && held.lease.isValid()) {
+                return Optional.of(held.lease);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static @Nullable HeldLocks in(ContextView context) {
+        return context.getOrDefault(KEY, null);
+    }
+
+    private boolean isOf(LockSettings lock) {
+        LockKey mine = lease.held().claim().key();
+        return lease.held().lock().engine() == lock.engine()
+                && mine.name().equals(lock.key().name())
+                && isReadWrite(mine.kind()) == isReadWrite(lock.key().kind())
+                && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
+    }
+
+    private LeaseHandle checked(LockSettings lock) {
+        String name = lock.key().name();
+        if (upgrades(lock.key())) {
+            throw new IllegalStateException(
+                    "a read lock cannot be upgraded: lock '%s' is held for reading by this pipeline, so its write lock would wait for itself; take the write lock first"
+                            .formatted(name));
+        }
+        if (!lock.options().reentrant()) {
+            throw new IllegalStateException(
+                    "lock '%s' is held by this pipeline already and is not reentrant: it would wait for itself"
+                            .formatted(name));
+        }
+        if (!lease.isValid()) {
+            throw lease.held().lost();
+        }
+        return lease;
+    }
+
+    private boolean upgrades(LockKey wanted) {
+        return lease.held().claim().key().kind() == LockKind.READ && wanted.kind() == LockKind.WRITE;
+    }
+
+    private static boolean isReadWrite(LockKind kind) {
+        return kind == LockKind.READ || kind == LockKind.WRITE;
+    }
+}

@@ -1,0 +1,108 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+
+/**
+ * The user's side of a lease. The engine holds it weakly, so everything that must keep the lease alive refers to this object: the
+ * publishers made here do.
+ */
+final class LeaseHandle implements LockLease {
+
+    private final HeldLease held;
+
+    LeaseHandle(HeldLease held) {
+        this.held = held;
+    }
+
+    HeldLease held() {
+        return held;
+    }
+
+    @Override
+    public String lockName() {
+        return held.claim().key().name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return held.fencingToken();
+    }
+
+    @Override
+    public Duration remaining() {
+        return held.remaining();
+    }
+
+    @Override
+    public boolean isValid() {
+        return held.isValid();
+    }
+
+    @Override
+    public Mono<LossReason> onLoss() {
+        return Mono.defer(() -> held.onLoss().doOnTerminate(this::stayReachable));
+    }
+
+    /** The waiting subscriber refers to this method, and so to this handle: who waits for the loss has not abandoned the lease. */
+    private void stayReachable() {}
+
+    @Override
+    public Mono<Void> renew() {
+        return Mono.<Void>create(sink -> {
+                    if (!held.isValid()) {
+                        sink.error(held.lost());
+                        return;
+                    }
+                    Engine engine = held.lock().engine();
+                    long sentAt = engine.alarms.now();
+                    BackendCall.start(
+                            engine,
+                            lockName(),
+                            "renewal",
+                            held.lock().operationNanos(),
+                            Context.of(sink.contextView()),
+                            () -> engine.backend.renew(held.claim()),
+                            new BackendCall.Outcome<Renewal>() {
+                                @Override
+                                public void answered(Renewal answer) {
+                                    held.renewedByHand(sentAt, answer);
+                                    if (held.isValid()) {
+                                        sink.success();
+                                    } else {
+                                        sink.error(held.lost());
+                                    }
+                                }
+
+                                @Override
+                                public void failed(LockBackendException error) {
+                                    sink.error(error);
+                                }
+                            });
+                })
+                .transform(this::delivered);
+    }
+
+    @Override
+    public Mono<Void> release() {
+        return Mono.defer(() -> {
+            held.release();
+            return held.released();
+        });
+    }
+
+    private Mono<Void> delivered(Mono<Void> result) {
+        var deliverOn = held.lock().engine().deliverOn;
+        return deliverOn == null ? result : result.publishOn(deliverOn);
+    }
+
+    @Override
+    public String toString() {
+        return "LockLease[%s, token %d, %s left]".formatted(lockName(), fencingToken(), remaining());
+    }
+}

@@ -1,0 +1,91 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The two things that the holder of a lease may wait for: its loss, and the end of its release. Both replay, and most leases end without
+ * anybody asking, so they are made when somebody does.
+ */
+final class LeaseSignals {
+
+    private final @Nullable Scheduler deliverOn;
+
+    // All below: written under the monitor; signalled outside of it.
+    private Sinks.@Nullable One<LossReason> loss;
+    private Sinks.@Nullable Empty<Void> released;
+    private boolean ended;
+    private boolean releaseTakesLong;
+    private @Nullable LockLostException lost;
+
+    LeaseSignals(@Nullable Scheduler deliverOn) {
+        this.deliverOn = deliverOn;
+    }
+
+    /** One value on loss; empty after a release. */
+    Mono<LossReason> loss() {
+        Sinks.One<LossReason> sink;
+        synchronized (this) {
+            if (loss == null) {
+                loss = Sinks.one();
+            }
+            sink = loss;
+        }
+        tell();
+        return delivered(sink.asMono());
+    }
+
+    /** Empty when released, or when that takes long; an error after a loss. */
+    Mono<Void> released() {
+        Sinks.Empty<Void> sink;
+        synchronized (this) {
+            if (released == null) {
+                released = Sinks.empty();
+            }
+            sink = released;
+        }
+        tell();
+        return delivered(sink.asMono());
+    }
+
+    void releaseTakesLong() {
+        synchronized (this) {
+            releaseTakesLong = true;
+        }
+        tell();
+    }
+
+    void end(@Nullable LockLostException reason) {
+        synchronized (this) {
+            ended = true;
+            lost = reason;
+        }
+        tell();
+    }
+
+    /** May be called by several at once: a sink that is told already stays as it is. */
+    private void tell() {
+        Sinks.One<LossReason> lossSink;
+        Sinks.Empty<Void> releasedSink;
+        LockLostException reason;
+        synchronized (this) {
+            lossSink = ended ? loss : null;
+            releasedSink = ended || releaseTakesLong ? released : null;
+            reason = lost;
+        }
+        if (lossSink != null) {
+            Sinks.EmitResult unused = reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
+        }
+        if (releasedSink != null) {
+            Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
+        }
+    }
+
+    private <T> Mono<T> delivered(Mono<T> signal) {
+        return deliverOn == null ? signal : signal.publishOn(deliverOn);
+    }
+}

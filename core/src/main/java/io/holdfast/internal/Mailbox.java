@@ -1,0 +1,56 @@
+package io.holdfast.internal;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs tasks one at a time, in order, on whichever thread brings them: nobody waits, nobody blocks. A task posted from within a task
+ * runs after it. The serial-access idiom of Reactor's operators: a counter of work in progress and a queue.
+ */
+final class Mailbox {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Mailbox.class);
+
+    /** Posted and not yet run; whoever raises it from zero runs. */
+    private final AtomicInteger pending = new AtomicInteger();
+
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+
+    void post(Runnable task) {
+        if (pending.compareAndSet(0, 1)) {
+            run(task);
+            if (pending.decrementAndGet() == 0) {
+                return;
+            }
+        } else {
+            waiting.add(task);
+            if (pending.getAndIncrement() != 0) {
+                return;
+            }
+        }
+        drain();
+    }
+
+    private void drain() {
+        do {
+            Runnable task = waiting.poll();
+            if (task != null) {
+                run(task);
+            }
+        } while (pending.decrementAndGet() != 0);
+    }
+
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException defect) {
+            // A task that throws is a defect of this library or a subscriber that breaks the specification (rule 2.13).
+            // The
+            // tasks behind it, a release among them, must run all the same.
+            LOG.error("a lock event could not be handled", defect);
+        }
+    }
+}

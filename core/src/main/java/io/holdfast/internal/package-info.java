@@ -1,0 +1,18 @@
+/**
+ * The engine: the same for every back end. Not API; nothing outside of {@code holdfast-core} uses it.
+ *
+ * <p>A tour. {@link io.holdfast.internal.ClientBuilder} makes a client around one {@code Engine}, which is what all parts share.
+ * {@code AcquireMono} is the operator behind {@code acquire}; each subscription is an {@code Acquisition}, which acts on the
+ * decisions of {@link io.holdfast.internal.state.AcquireState}. What it is granted becomes a {@code HeldLease}, which acts on
+ * those of {@link io.holdfast.internal.state.LeaseState}, and is handed out as a {@code LeaseHandle}. {@code GuardedFlux} is the
+ * operator behind {@code withLock}. {@code BackendCall} is one operation with a time limit, {@code ReleaseLoop} a release that is
+ * repeated until it is answered, {@code Renewals} sends due renewals in batches, and {@code AlarmClock} is the one timer.
+ *
+ * <p>Threads: events of one acquisition or lease come from anywhere and are handled one at a time by its {@code Mailbox}.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.internal;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,58 @@
+package io.holdfast.internal.state;
+
+import io.holdfast.LockBackendException;
+
+/** What an acquisition does next. */
+public sealed interface AcquireAction {
+
+    /** Nothing. */
+    record None() implements AcquireAction {}
+
+    /**
+     * Send a look.
+     *
+     * @param attempt its number
+     */
+    record Look(int attempt) implements AcquireAction {}
+
+    /**
+     * Look again at the latest at that time.
+     *
+     * @param untilNanos when
+     */
+    record Pause(long untilNanos) implements AcquireAction {}
+
+    /**
+     * Hand out a lease.
+     *
+     * @param grant what was granted
+     */
+    record Deliver(Grant grant) implements AcquireAction {}
+
+    /** Complete empty: not available. */
+    record NotAvailable() implements AcquireAction {}
+
+    /**
+     * Fail: the wait is over.
+     *
+     * @param withdraw whether to withdraw the claim now; if not, a look is in flight or nothing was left in the store
+     */
+    record TimedOut(boolean withdraw) implements AcquireAction {}
+
+    /**
+     * Fail: the client was closed.
+     *
+     * @param withdraw whether to withdraw the claim now
+     */
+    record Closed(boolean withdraw) implements AcquireAction {}
+
+    /**
+     * Fail: the back end did, for good or for too long. The claim's standing is unknown, so it is withdrawn.
+     *
+     * @param error the failure
+     */
+    record BackendFailed(LockBackendException error) implements AcquireAction {}
+
+    /** Nobody waits any more: withdraw the claim. */
+    record Withdraw() implements AcquireAction {}
+}

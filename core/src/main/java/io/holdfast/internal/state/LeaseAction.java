@@ -1,0 +1,23 @@
+package io.holdfast.internal.state;
+
+/** What a lease does next. */
+public enum LeaseAction {
+
+    /** Nothing. */
+    NONE,
+
+    /** Send a renewal. */
+    RENEW,
+
+    /** Send the release, and again until it is answered or the deadline passes. */
+    RELEASE,
+
+    /** Tell that it was released. */
+    SIGNAL_RELEASED,
+
+    /** Tell that it was lost; the store has it no more. */
+    SIGNAL_LOSS,
+
+    /** Tell that it was lost, and release it: for the store it may still be held. */
+    SIGNAL_LOSS_AND_RELEASE
+}

@@ -1,0 +1,276 @@
+package io.holdfast.internal.state;
+
+import io.holdfast.LossReason;
+import io.holdfast.spi.Ownership;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lease from its grant to its end. Immutable; each method takes an event and gives the next state with what to do.
+ *
+ * <pre>
+ *             renewed / failed              release asked              answered, or given up
+ *   HELD ───────────────────────▶ HELD    HELD ───────────▶ RELEASING ───────────────────────▶ RELEASED
+ *     │  denied, deadline, store says lost, client closed       │  answered "not held"
+ *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
+ * </pre>
+ *
+ * <p>RELEASED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
+ * a lease back.
+ *
+ * @param phase where it stands
+ * @param terms what stays the same
+ * @param sentAtNanos when the last confirmed request was sent
+ * @param validUntilNanos the local deadline
+ * @param nextRenewalNanos when the next renewal is due
+ * @param renewing whether a renewal is in flight
+ * @param confirmed false until a pushed grant was renewed once
+ * @param failures how many renewals failed in a row
+ * @param lossReason why it was lost; null unless LOST
+ */
+public record LeaseState(
+        Phase phase,
+        LeaseTerms terms,
+        long sentAtNanos,
+        long validUntilNanos,
+        long nextRenewalNanos,
+        boolean renewing,
+        boolean confirmed,
+        int failures,
+        @Nullable LossReason lossReason) {
+
+    /** Where a lease stands. */
+    public enum Phase {
+        /** Ours until the deadline. */
+        HELD,
+        /** The holder is done; the store has not confirmed yet. */
+        RELEASING,
+        /** Given back. */
+        RELEASED,
+        /** Ended before it was given back. */
+        LOST
+    }
+
+    /**
+     * The next state, and what to do.
+     *
+     * @param state the next state
+     * @param action what to do
+     */
+    public record Step(LeaseState state, LeaseAction action) {}
+
+    /**
+     * A new lease. One that was pushed is renewed at once, because its grant is short until it is confirmed.
+     *
+     * @param grant what was granted
+     * @param terms what stays the same
+     * @param nowNanos the time
+     * @return HELD
+     */
+    public static LeaseState of(Grant grant, LeaseTerms terms, long nowNanos) {
+        long renewal = grant.confirmed()
+                ? RenewalSchedule.next(grant.sentAtNanos(), grant.leaseNanos(), terms.gridPhaseNanos())
+                : nowNanos;
+        return new LeaseState(
+                Phase.HELD,
+                terms,
+                grant.sentAtNanos(),
+                bounded(terms, grant.validUntilNanos()),
+                renewal,
+                false,
+                grant.confirmed(),
+                0,
+                null);
+    }
+
+    /**
+     * Whether it may be used.
+     *
+     * @param nowNanos the time
+     * @return held, and before the deadline
+     */
+    public boolean isValid(long nowNanos) {
+        return phase == Phase.HELD && !Validity.isOver(validUntilNanos, nowNanos);
+    }
+
+    /**
+     * When to call {@link #tick} next, while HELD.
+     *
+     * @return the next renewal or the deadline, whichever is earlier
+     */
+    public long wakeAtNanos() {
+        return wantsRenewal() && !renewing ? Validity.earlier(nextRenewalNanos, validUntilNanos) : validUntilNanos;
+    }
+
+    /**
+     * Time has passed.
+     *
+     * @param nowNanos the time
+     * @return lost at the deadline; renew when that is due
+     */
+    public Step tick(long nowNanos) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        if (renewing || !wantsRenewal() || !Validity.isOver(nextRenewalNanos, nowNanos)) {
+            return stay();
+        }
+        return new Step(
+                held(sentAtNanos, validUntilNanos, nextRenewalNanos, true, confirmed, failures), LeaseAction.RENEW);
+    }
+
+    /**
+     * It is worth asking whether it is still held.
+     *
+     * @param nowNanos the time
+     * @return a renewal is due now
+     */
+    public Step verify(long nowNanos) {
+        return phase != Phase.HELD
+                ? stay()
+                : new Step(held(sentAtNanos, validUntilNanos, nowNanos, renewing, false, failures), LeaseAction.NONE);
+    }
+
+    /**
+     * A renewal was confirmed.
+     *
+     * @param sent when it was sent
+     * @param leaseNanos what the answer promises
+     * @param automatic whether it is the one that {@link #renewing} tells of
+     * @param nowNanos the time
+     * @return held for longer; lost when the answer came after the deadline
+     */
+    public Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        boolean stillRenewing = renewing && !automatic;
+        if (sent - sentAtNanos < 0) {
+            return new Step(
+                    held(sentAtNanos, validUntilNanos, nextRenewalNanos, stillRenewing, confirmed, failures),
+                    LeaseAction.NONE);
+        }
+        long until = bounded(terms, Validity.until(sent, leaseNanos));
+        if (Validity.isOver(until, nowNanos)) {
+            return expired();
+        }
+        long next = RenewalSchedule.next(sent, leaseNanos, terms.gridPhaseNanos());
+        return new Step(held(sent, until, next, stillRenewing, true, 0), LeaseAction.NONE);
+    }
+
+    /**
+     * The store said that it is not held.
+     *
+     * @return lost
+     */
+    public Step renewalDenied() {
+        return lose(LossReason.NOT_HELD);
+    }
+
+    /**
+     * The outcome of a renewal is unknown: nothing is lost yet, try again soon.
+     *
+     * @param automatic whether it is the one that {@link #renewing} tells of
+     * @param nowNanos the time
+     * @return held until the same deadline
+     */
+    public Step renewalFailed(boolean automatic, long nowNanos) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        if (!automatic) {
+            return stay();
+        }
+        long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
+        return new Step(held(sentAtNanos, validUntilNanos, next, false, confirmed, failures + 1), LeaseAction.NONE);
+    }
+
+    /**
+     * The store, its session, or the client ended it.
+     *
+     * @param reason why
+     * @return lost, unless it has ended or is being released
+     */
+    public Step lose(LossReason reason) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        boolean storeMayHoldIt = reason != LossReason.NOT_HELD;
+        return new Step(
+                ended(Phase.LOST, reason),
+                storeMayHoldIt ? LeaseAction.SIGNAL_LOSS_AND_RELEASE : LeaseAction.SIGNAL_LOSS);
+    }
+
+    /**
+     * The holder is done.
+     *
+     * @param nowNanos the time
+     * @return releasing; lost when the deadline has passed before
+     */
+    public Step releaseAsked(long nowNanos) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        return Validity.isOver(validUntilNanos, nowNanos)
+                ? expired()
+                : new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE);
+    }
+
+    /**
+     * The release was answered.
+     *
+     * @param ownership the answer
+     * @param unknownBefore whether an earlier request of this release had an unknown outcome, and may have ended the claim
+     * @return released, or found to be lost before
+     */
+    public Step releaseAnswered(Ownership ownership, boolean unknownBefore) {
+        if (phase != Phase.RELEASING) {
+            return stay();
+        }
+        return ownership == Ownership.HELD || unknownBefore
+                ? new Step(ended(Phase.RELEASED, null), LeaseAction.SIGNAL_RELEASED)
+                : new Step(ended(Phase.LOST, LossReason.NOT_HELD), LeaseAction.SIGNAL_LOSS);
+    }
+
+    /**
+     * The release could not be confirmed until the deadline; the store ends the lease by itself.
+     *
+     * @return released
+     */
+    public Step releaseGivenUp() {
+        return phase != Phase.RELEASING ? stay() : new Step(ended(Phase.RELEASED, null), LeaseAction.SIGNAL_RELEASED);
+    }
+
+    private boolean wantsRenewal() {
+        return terms.autoRenew() || !confirmed;
+    }
+
+    private static long bounded(LeaseTerms terms, long untilNanos) {
+        return terms.boundedHold() ? Validity.earlier(untilNanos, terms.holdUntilNanos()) : untilNanos;
+    }
+
+    private Step expired() {
+        return lose(LossReason.EXPIRED);
+    }
+
+    private Step stay() {
+        return new Step(this, LeaseAction.NONE);
+    }
+
+    private LeaseState held(long sent, long until, long next, boolean inFlight, boolean isConfirmed, int failed) {
+        return new LeaseState(Phase.HELD, terms, sent, until, next, inFlight, isConfirmed, failed, null);
+    }
+
+    private LeaseState ended(Phase end, @Nullable LossReason reason) {
+        return new LeaseState(
+                end, terms, sentAtNanos, validUntilNanos, nextRenewalNanos, false, confirmed, failures, reason);
+    }
+}

@@ -1,0 +1,66 @@
+package io.holdfast.spi;
+
+import java.util.List;
+import java.util.Set;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Forwards every operation to {@link #delegate()}. Decorators implement this and override what they change, so that none
+ * forgets {@code watch} or {@code renewAll}.
+ */
+@FunctionalInterface
+public interface ForwardingLockBackend extends LockBackend {
+
+    /**
+     * The back end that does the work.
+     *
+     * @return always the same
+     */
+    LockBackend delegate();
+
+    @Override
+    default Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        return delegate().tryAcquire(claim);
+    }
+
+    @Override
+    default Mono<Renewal> renew(LockClaim claim) {
+        return delegate().renew(claim);
+    }
+
+    @Override
+    default Mono<Ownership> release(LockClaim claim) {
+        return delegate().release(claim);
+    }
+
+    @Override
+    default Flux<WatchSignal> watch(LockClaim claim) {
+        return delegate().watch(claim);
+    }
+
+    @Override
+    default Flux<Renewal> renewAll(List<LockClaim> claims) {
+        return delegate().renewAll(claims);
+    }
+
+    @Override
+    default Mono<Void> ping() {
+        return delegate().ping();
+    }
+
+    @Override
+    default Set<LockFeature> features() {
+        return delegate().features();
+    }
+
+    @Override
+    default String name() {
+        return delegate().name();
+    }
+
+    @Override
+    default Mono<Void> close() {
+        return delegate().close();
+    }
+}

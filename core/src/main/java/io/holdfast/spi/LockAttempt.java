@@ -1,0 +1,29 @@
+package io.holdfast.spi;
+
+import java.time.Duration;
+
+/** The answer to {@link LockBackend#tryAcquire}. */
+public sealed interface LockAttempt {
+
+    /**
+     * The claim holds the lock.
+     *
+     * @param fencingToken greater than 0; greater than that of every earlier exclusive owner of the same lock
+     * @param lease the store's own expiry is at least the moment it processed the request plus this
+     */
+    record Acquired(long fencingToken, Duration lease) implements LockAttempt {}
+
+    /**
+     * Not available, and the claim has no place in a queue.
+     *
+     * @param lookAgainWithin the longest pause that is worth waiting without a signal
+     */
+    record Contended(Duration lookAgainWithin) implements LockAttempt {}
+
+    /**
+     * Not available; the claim has a place in the queue and keeps it as long as it looks again in time.
+     *
+     * @param lookAgainWithin the longest pause before the next look
+     */
+    record Queued(Duration lookAgainWithin) implements LockAttempt {}
+}

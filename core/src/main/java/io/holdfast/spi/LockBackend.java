@@ -1,0 +1,114 @@
+package io.holdfast.spi;
+
+import java.util.List;
+import java.util.Set;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A store that can hold locks: what Redis, ZooKeeper, a quorum of masters or the memory of this JVM have to offer.
+ *
+ * <p>Rules for every method that returns a publisher:
+ *
+ * <ul>
+ *   <li><b>cold</b>: nothing is sent before subscription, and each subscription sends once;
+ *   <li><b>non-blocking</b>, on any thread, also the first call;
+ *   <li><b>idempotent per claim</b>: the same claim sent twice has the effect of one, and gets the same token;
+ *   <li><b>a failure means unknown</b>: it is signalled as {@link io.holdfast.LockBackendException}; the request may or may
+ *       not have been carried out, and may still be carried out later;
+ *   <li><b>cancelling</b> a subscription means that nobody waits for the answer any more. A request that was not sent yet
+ *       must not be sent then; one that was sent counts as unknown.
+ * </ul>
+ *
+ * <p>{@code LockBackendContract} in {@code holdfast-testkit} is this interface's specification in executable form.
+ */
+public interface LockBackend {
+
+    /**
+     * Takes the lock for this claim, confirms that the claim holds it, or tells that it is not available.
+     *
+     * <p>A claim that already holds the lock keeps it with the same token, and its expiry is set anew. A claim whose
+     * {@link LockClaim#waiting()} is {@link Waiting#QUEUE} takes a place in the queue when the lock is not available, and
+     * keeps that place when sent again. A claim with {@link Waiting#NONE} leaves nothing behind when it is not granted, and
+     * never passes living waiters. A claim that was released before is not granted by a request sent before that release.
+     *
+     * @param claim the claim; {@link LockClaim#attempt()} numbers its looks
+     * @return exactly one answer
+     */
+    Mono<LockAttempt> tryAcquire(LockClaim claim);
+
+    /**
+     * Sets the expiry of a held claim anew. Never creates: a claim that does not hold the lock stays without it.
+     *
+     * @param claim the claim
+     * @return {@link Renewal.Held} with the duration promised from the moment the store processed the request, or
+     *     {@link Renewal.NotHeld}
+     */
+    Mono<Renewal> renew(LockClaim claim);
+
+    /**
+     * Ends the claim whatever its standing: held, queued or unknown. A held lock goes to the next waiter at once.
+     *
+     * @param claim the claim
+     * @return {@link Ownership#HELD} when this very request ended a held claim, else {@link Ownership#NOT_HELD}
+     */
+    Mono<Ownership> release(LockClaim claim);
+
+    /**
+     * Signals about one claim, from subscription until cancellation. Never completes by itself; an error means that the
+     * signals stopped, and the engine polls from then on.
+     *
+     * <p>The engine subscribes before the first look of a claim, and stays subscribed while the lock is held. A back end
+     * that has to pay for its channel opens it when it first answers {@link LockAttempt.Queued} or
+     * {@link LockAttempt.Contended}, not before.
+     *
+     * <p>The default never signals: a back end that is only polled is a correct one.
+     *
+     * @param claim the claim
+     * @return the signals
+     */
+    default Flux<WatchSignal> watch(LockClaim claim) {
+        return Flux.never();
+    }
+
+    /**
+     * Renews many claims. The default renews one by one; a store that can do it in one request should.
+     *
+     * @param claims held claims, of any locks
+     * @return one answer per claim, in the order of {@code claims}; an error leaves those without an answer unknown
+     */
+    default Flux<Renewal> renewAll(List<LockClaim> claims) {
+        return Flux.fromIterable(claims).flatMapSequential(this::renew);
+    }
+
+    /**
+     * Asks the store for a sign of life.
+     *
+     * @return completes when the store answered, else a {@link io.holdfast.LockBackendException}
+     */
+    default Mono<Void> ping() {
+        return Mono.empty();
+    }
+
+    /**
+     * Tells what this back end offers beyond an exclusive lock.
+     *
+     * @return an immutable set, always the same
+     */
+    Set<LockFeature> features();
+
+    /**
+     * Names this back end for messages and metrics, such as {@code redis} or {@code memory}. Holds no secrets.
+     *
+     * @return a short name
+     */
+    String name();
+
+    /**
+     * Gives back what this back end opened by itself: connections, threads, timers. Borrowed clients stay open. Held claims
+     * are not released by this: the store frees them when their lease ends.
+     *
+     * @return lazy and idempotent
+     */
+    Mono<Void> close();
+}
