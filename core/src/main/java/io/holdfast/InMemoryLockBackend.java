@@ -1,0 +1,221 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.internal.memory.LockTable;
+import io.holdfast.internal.memory.Outcome;
+import io.holdfast.internal.memory.Push;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongFunction;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Locks in the memory of this JVM: for one process, for development, and for your own tests. It is a full back end, with
+ * first come, first served queues, read/write locks, semaphores and fencing tokens; what it does not do is reach beyond this JVM
+ * or survive it.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.create(InMemoryLockBackend.create());
+ * }</pre>
+ *
+ * <p>Each instance is a store of its own. Tokens rise over all locks of one instance. It has no timers: what has expired
+ * gives way when somebody asks. Nothing is kept for a lock that nobody holds or waits for, except that the first request
+ * after the end of the last lease may be needed to sweep it away.
+ *
+ * <p>Requests are answered on the subscribing thread; signals of {@link #watch} come on the clock's scheduler, the first one,
+ * {@code Armed}, on the subscribing thread. Thread-safe; no call waits for anything but a short critical section.
+ */
+public final class InMemoryLockBackend implements LockBackend {
+
+    private static final Set<LockFeature> FEATURES = Set.copyOf(List.of(LockFeature.values()));
+
+    private final Object monitor = new Object();
+    private final Scheduler clock;
+    private final InMemoryWatches watches;
+    private final LockTable locks;
+
+    /** Written once, under the monitor. */
+    private boolean closed;
+
+    private InMemoryLockBackend(Scheduler clock) {
+        this.clock = clock;
+        this.watches = new InMemoryWatches(clock);
+        this.locks = new LockTable(watches::isWatched, now());
+    }
+
+    /**
+     * An empty store on the JVM's monotonic clock.
+     *
+     * @return a new store, which delivers signals on {@link Schedulers#parallel()}
+     */
+    public static InMemoryLockBackend create() {
+        return create(Schedulers.parallel());
+    }
+
+    /**
+     * An empty store on a clock of your choice, such as virtual time in a test.
+     *
+     * @param clock its {@code now(NANOSECONDS)} is the store's time, and its threads deliver the signals of {@link #watch}; it
+     *     stays yours
+     * @return a new store
+     */
+    public static InMemoryLockBackend create(Scheduler clock) {
+        return new InMemoryLockBackend(requireNonNull(clock, "clock"));
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return Mono.fromCallable(() -> request("acquire", claim, now -> locks.look(claim, now)));
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return Mono.fromCallable(() ->
+                request("renew", claim, now -> new Outcome<>(locks.renew(claim, now), List.of())));
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return Mono.fromCallable(() -> request("release", claim, now -> locks.release(claim, now)));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Signals wait for demand, however long it takes. Fails when the store is closed.
+     */
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return Flux.create(sink -> open(claim, sink), FluxSink.OverflowStrategy.BUFFER);
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        return Mono.fromRunnable(() -> {
+            synchronized (monitor) {
+                failIfClosed("ping the store", "");
+            }
+        });
+    }
+
+    /**
+     * All of them.
+     *
+     * @return every {@link LockFeature}
+     */
+    @Override
+    public Set<LockFeature> features() {
+        return FEATURES;
+    }
+
+    @Override
+    public String name() {
+        return "memory";
+    }
+
+    /**
+     * Forgets all locks and ends all watches with an error. Later requests fail with {@link LockBackendException}.
+     *
+     * @return lazy and idempotent
+     */
+    @Override
+    public Mono<Void> close() {
+        return Mono.fromRunnable(() -> {
+            List<InMemoryWatches.Watch> ended;
+            synchronized (monitor) {
+                closed = true;
+                locks.clear();
+                ended = watches.clear();
+            }
+            ended.forEach(watch -> watch.fail(closedError("go on watching", "")));
+        });
+    }
+
+    /**
+     * What the store keeps now: a line per claim that holds, waits or wants to be told, and per watch. For tests, which should
+     * find nothing in the end, and for diagnosis; the text may change. Withdrawn claims, which are remembered for a few seconds
+     * lest a late look of theirs takes the lock, are not in it.
+     *
+     * @return an immutable snapshot
+     */
+    public List<String> contents() {
+        synchronized (monitor) {
+            List<String> lines = new ArrayList<>(locks.contents(now()));
+            lines.addAll(watches.contents());
+            return List.copyOf(lines);
+        }
+    }
+
+    @Override
+    public String toString() {
+        synchronized (monitor) {
+            return "InMemoryLockBackend[%s%d kept, %d withdrawn]"
+                    .formatted(closed ? "closed, " : "", contents().size(), locks.tombstones(now()));
+        }
+    }
+
+    private long now() {
+        return clock.now(TimeUnit.NANOSECONDS);
+    }
+
+    /** Decides inside the monitor, tells others outside of it: a subscriber may do anything, such as ask again. */
+    private <A> A request(String verb, LockClaim claim, LongFunction<Outcome<A>> decision) {
+        Outcome<A> outcome;
+        List<InMemoryWatches.Watch> told = new ArrayList<>();
+        synchronized (monitor) {
+            failIfClosed(verb, claim.key().name());
+            outcome = decision.apply(now());
+            for (Push push : outcome.pushes()) {
+                told.addAll(watches.enqueue(push.claimId(), push.signal()));
+            }
+        }
+        told.forEach(InMemoryWatches.Watch::deliver);
+        return outcome.answer();
+    }
+
+    private void open(LockClaim claim, FluxSink<WatchSignal> sink) {
+        InMemoryWatches.Watch watch;
+        synchronized (monitor) {
+            failIfClosed("watch", claim.key().name()); // create() turns it into an error signal
+            watch = watches.open(claim.id(), sink);
+        }
+        sink.onDispose(() -> close(claim, watch));
+        watch.deliverNow();
+    }
+
+    private void close(LockClaim claim, InMemoryWatches.Watch watch) {
+        synchronized (monitor) {
+            watches.close(claim.id(), watch);
+        }
+    }
+
+    private void failIfClosed(String verb, String lockName) {
+        if (closed) {
+            throw closedError(verb, lockName);
+        }
+    }
+
+    private static LockBackendException closedError(String verb, String lockName) {
+        String what = lockName.isEmpty() ? verb : "%s lock '%s'".formatted(verb, lockName);
+        return new LockBackendException(
+                lockName, "cannot %s: the in-memory back end is closed; create a new one".formatted(what), false, null);
+    }
+}

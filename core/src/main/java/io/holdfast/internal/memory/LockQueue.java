@@ -1,0 +1,255 @@
+package io.holdfast.internal.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * One lock: who holds it, who waits for it, and what a request makes of that.
+ *
+ * <ul>
+ *   <li>Each look and release first ends the holders whose lease is over and drops the waiters that are stale, then makes
+ *       holders of the first waiters that the lock admits. So an expiry needs no timer: waiters look again in time.
+ *   <li>Whoever looks stands in the queue for the length of the look, a claim that must not wait included. So nobody passes
+ *       a waiter that lives.
+ *   <li>A waiter that is made holder by somebody else's request learns it by a push, and holds for the {@link #CLAIM_NANOS
+ *       claim time} only, until it confirms: a dead one must not cost the next one a lease.
+ * </ul>
+ *
+ * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
+ */
+final class LockQueue {
+
+    /** How long a pushed grant lasts without being confirmed; also how often the first waiters look for a dead holder. */
+    static final long CLAIM_NANOS = Duration.ofSeconds(2).toNanos();
+
+    /** Those behind look a little later than those in front, so that the front one finds an expiry first. */
+    private static final long NANOS_PER_PLACE = Duration.ofMillis(10).toNanos();
+
+    private static final int FIRST_PLACES = 2;
+    private static final int MOST_INTERESTED = 256;
+
+    /** No claim has it: ids are not empty. */
+    private static final String NOBODY = "";
+
+    private final Map<String, Holder> holders = new LinkedHashMap<>();
+    private final Map<String, Waiter> waiters = new LinkedHashMap<>();
+    private final Map<String, Waiter> interested = new LinkedHashMap<>();
+    private final Tokens tokens;
+    private final Predicate<String> isWatched;
+
+    /**
+     * A lock that nobody holds.
+     *
+     * @param tokens of the store
+     * @param isWatched whether a push to the claim with this id would reach somebody now
+     */
+    LockQueue(Tokens tokens, Predicate<String> isWatched) {
+        this.tokens = tokens;
+        this.isWatched = isWatched;
+    }
+
+    Outcome<LockAttempt> look(LockClaim look, long now) {
+        settle(now);
+        // Overtaken by a later look of the same claim: what that one did must stand, so this one only gets an answer.
+        boolean overtaken = look.attempt() < lastAttempt(look.id());
+        if (!overtaken && !holders.containsKey(look.id())) {
+            interested.remove(look.id());
+            waiters.put(look.id(), new Waiter(look, now));
+        }
+        List<Push> pushes = promote(overtaken ? NOBODY : look.id(), now);
+        Holder holder = holders.get(look.id());
+        if (holder != null) {
+            return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, look, now), pushes);
+        }
+        Duration lookAgainWithin = lookAgainWithin(look, now);
+        if (!overtaken && look.waiting() != Waiting.QUEUE) {
+            pushes.addAll(leaveQueue(look, now));
+        }
+        return new Outcome<>(
+                waiters.containsKey(look.id())
+                        ? new LockAttempt.Queued(lookAgainWithin)
+                        : new LockAttempt.Contended(lookAgainWithin),
+                pushes);
+    }
+
+    /** Also the confirmation of a pushed grant. */
+    Renewal renew(LockClaim claim, long now) {
+        Holder holder = holders.get(claim.id());
+        if (holder == null || holder.isOver(now)) {
+            return new Renewal.NotHeld();
+        }
+        holders.put(claim.id(), new Holder(holder.look(), holder.token(), now + nanos(claim.lease())));
+        return new Renewal.Held(claim.lease());
+    }
+
+    Outcome<Ownership> release(LockClaim claim, long now) {
+        settle(now);
+        boolean held = holders.remove(claim.id()) != null;
+        boolean queued = waiters.remove(claim.id()) != null;
+        interested.remove(claim.id());
+        List<Push> pushes = promote(NOBODY, now);
+        if (held || queued) {
+            interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
+            interested.clear();
+        }
+        return new Outcome<>(held ? Ownership.HELD : Ownership.NOT_HELD, pushes);
+    }
+
+    /**
+     * The number of the claim's last look that was processed, 0 when none is on record. Looks of a released claim that are still
+     * under way are those above it.
+     */
+    int lastAttempt(String id) {
+        Holder holder = holders.get(id);
+        if (holder != null) {
+            return holder.look().attempt();
+        }
+        Waiter waiter = waiters.getOrDefault(id, interested.get(id));
+        return waiter == null ? 0 : waiter.look().attempt();
+    }
+
+    /** Ends what time has ended. Promotes nobody: the next look does. */
+    void settle(long now) {
+        holders.values().removeIf(holder -> holder.isOver(now));
+        waiters.values().removeIf(waiter -> waiter.isStale(now));
+        interested.values().removeIf(waiter -> waiter.isStale(now));
+    }
+
+    boolean isEmpty() {
+        return holders.isEmpty() && waiters.isEmpty() && interested.isEmpty();
+    }
+
+    List<String> contents() {
+        List<String> lines = new ArrayList<>();
+        holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.look()), it.token())));
+        waiters.values().forEach(it -> lines.add(line("queued", it.look())));
+        interested.values().forEach(it -> lines.add(line("interested", it.look())));
+        return lines;
+    }
+
+    private static String line(String standing, LockClaim claim) {
+        return "%s '%s' %s by claim %s"
+                .formatted(claim.key().kind(), claim.key().name(), standing, claim.id());
+    }
+
+    /** Makes holders of the first waiters that the lock admits, and tells all but the caller, who gets an answer instead. */
+    private List<Push> promote(String caller, long now) {
+        List<Push> pushes = new ArrayList<>();
+        for (Iterator<Waiter> inOrder = waiters.values().iterator(); inOrder.hasNext(); ) {
+            Waiter next = inOrder.next();
+            String id = next.look().id();
+            boolean isCaller = id.equals(caller);
+            if (!isCaller && !isWatched.test(id)) {
+                continue; // nobody would hear of the grant: passed over, but the place is kept until stale
+            }
+            if (!admits(next.look().key())) {
+                break; // and with it all behind: this is what keeps a writer from starving
+            }
+            inOrder.remove();
+            Holder holder = grant(next, now);
+            if (!isCaller) {
+                pushes.add(new Push(id, holder.granted(next)));
+            }
+        }
+        return pushes;
+    }
+
+    private boolean admits(LockKey key) {
+        return switch (key.kind()) {
+            case MUTEX, WRITE -> holders.isEmpty();
+            case READ ->
+                holders.values().stream().noneMatch(it -> it.look().key().kind() == LockKind.WRITE);
+            case SEMAPHORE -> holders.size() < key.permits();
+        };
+    }
+
+    private Holder grant(Waiter waiter, long now) {
+        LockClaim look = waiter.look();
+        long expiry = now + Math.min(CLAIM_NANOS, nanos(look.lease()));
+        Holder holder = new Holder(look, tokens.next(look.tokenFloor()), expiry);
+        holders.put(look.id(), holder);
+        return holder;
+    }
+
+    private LockAttempt confirm(Holder holder, LockClaim look, long now) {
+        long token = tokens.raised(holder.token(), look.tokenFloor());
+        holders.put(look.id(), new Holder(look, token, now + nanos(look.lease())));
+        return new LockAttempt.Acquired(token, look.lease());
+    }
+
+    /** A claim that had a place and gives it up may have held back those behind it. */
+    private List<Push> leaveQueue(LockClaim look, long now) {
+        Waiter waiter = requireNonNull(waiters.remove(look.id()));
+        if (look.waiting() == Waiting.NOTIFY) {
+            interested.put(look.id(), waiter);
+            if (interested.size() > MOST_INTERESTED) {
+                interested.remove(interested.keySet().iterator().next());
+            }
+        }
+        return promote(NOBODY, now);
+    }
+
+    private Duration lookAgainWithin(LockClaim look, long now) {
+        int place = place(look.id());
+        long firstExpiry = holders.values().stream()
+                .mapToLong(holder -> holder.expiryNanos() - now)
+                .min()
+                .orElse(0);
+        long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(look.lease()) / 3);
+        long bounded = place <= FIRST_PLACES ? Math.min(within, CLAIM_NANOS) : within;
+        return Duration.ofNanos(Math.max(1, bounded));
+    }
+
+    /** 1 for the first; behind all when not in the queue. */
+    private int place(String id) {
+        int place = 1;
+        for (Iterator<String> ids = waiters.keySet().iterator();
+                ids.hasNext() && !ids.next().equals(id); ) {
+            place++;
+        }
+        return place;
+    }
+
+    private static long nanos(Duration lease) {
+        return lease.toNanos();
+    }
+
+    private record Waiter(LockClaim look, long lookedAtNanos) {
+
+        boolean isStale(long now) {
+            return now - lookedAtNanos >= nanos(look.lease()) / 2;
+        }
+    }
+
+    private record Holder(LockClaim look, long token, long expiryNanos) {
+
+        boolean isOver(long now) {
+            return expiryNanos - now <= 0;
+        }
+
+        LockAttempt standing(long now) {
+            return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
+        }
+
+        /** Counted from the look that it answers: the only moment whose send time the client knows for sure. */
+        WatchSignal granted(Waiter as) {
+            return new WatchSignal.Granted(
+                    token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.lookedAtNanos()));
+        }
+    }
+}
