@@ -1,0 +1,172 @@
+package io.holdfast.testkit;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaCall;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Rules about the code of Holdfast's own modules, and of back ends that want to follow them. Needs ArchUnit on the class path.
+ *
+ * <pre>{@code
+ * ArchitectureRules.checkAll(new ClassFileImporter().withImportOption(new DoNotIncludeTests()).importPackages("io.holdfast"));
+ * }</pre>
+ */
+public final class ArchitectureRules {
+
+    /** Factories that fill in a default scheduler, and tests that need threads; everything else is given one. */
+    private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
+            "io.holdfast.InMemoryLockBackend",
+            "io.holdfast.internal.ClientBuilder",
+            ExclusionContract.class.getName(),
+            QueueContract.class.getName(),
+            WithdrawalContract.class.getName());
+
+    private static final Set<String> BLOCKING_REACTOR =
+            Set.of("block", "blockOptional", "blockFirst", "blockLast", "toIterable", "toStream");
+
+    private static final Map<String, Set<String>> WALL_CLOCKS_AND_SLEEPS = Map.of(
+            "java.lang.Thread", Set.of("sleep"),
+            "java.lang.System", Set.of("currentTimeMillis"),
+            "java.time.Instant", Set.of("now"),
+            "java.time.LocalDateTime", Set.of("now"),
+            "java.time.ZonedDateTime", Set.of("now"),
+            "java.time.OffsetDateTime", Set.of("now"),
+            "java.time.Clock", Set.of("system", "systemUTC", "systemDefaultZone"));
+
+    private ArchitectureRules() {}
+
+    /**
+     * Checks all rules but {@link #noDefaultSchedulerIn}, which it checks with the factories of core as the exceptions.
+     *
+     * @param code main classes, not tests
+     * @throws AssertionError if a rule is broken
+     */
+    public static void checkAll(JavaClasses code) {
+        internalsAreForCoreOnly().check(code);
+        decisionsArePure().check(code);
+        nobodyBlocks().check(code);
+        nobodyReadsAWallClock().check(code);
+        noDefaultSchedulerIn(MAY_CHOOSE_A_SCHEDULER).check(code);
+        publicTypesAreClosed().check(code);
+    }
+
+    /**
+     * Only core uses {@code io.holdfast.internal}.
+     *
+     * @return the rule
+     */
+    public static ArchRule internalsAreForCoreOnly() {
+        return noClasses()
+                .that()
+                .resideOutsideOfPackages("io.holdfast", "io.holdfast.internal..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("io.holdfast.internal.."))
+                .allowEmptyShould(true);
+    }
+
+    /**
+     * The classes that decide know neither Reactor nor threads.
+     *
+     * @return the rule
+     */
+    public static ArchRule decisionsArePure() {
+        return noClasses()
+                .that(resideInAnyPackage("io.holdfast.internal.state..", "io.holdfast.internal.memory..")
+                        .or(JavaClass.Predicates.type(io.holdfast.Backoff.class)))
+                .should()
+                .dependOnClassesThat(resideInAnyPackage("reactor..", "org.reactivestreams..", "java.util.concurrent"))
+                .allowEmptyShould(true);
+    }
+
+    /**
+     * No blocking operator of Reactor, and no sleep.
+     *
+     * @return the rule
+     */
+    public static ArchRule nobodyBlocks() {
+        return noClasses()
+                .should()
+                .callMethodWhere(calls(
+                        "a blocking operator",
+                        call -> call.getTargetOwner().getPackageName().startsWith("reactor.")
+                                && BLOCKING_REACTOR.contains(call.getName())));
+    }
+
+    /**
+     * Durations on an injected clock only.
+     *
+     * @return the rule
+     */
+    public static ArchRule nobodyReadsAWallClock() {
+        return noClasses()
+                .should()
+                .callMethodWhere(calls(
+                        "a wall clock or a sleep",
+                        call -> WALL_CLOCKS_AND_SLEEPS
+                                .getOrDefault(call.getTargetOwner().getFullName(), Set.of())
+                                .contains(call.getName())));
+    }
+
+    /**
+     * Schedulers are injected.
+     *
+     * @param exceptions full names of the classes that may choose a default
+     * @return the rule
+     */
+    public static ArchRule noDefaultSchedulerIn(Set<String> exceptions) {
+        return noClasses()
+                .that(DescribedPredicate.describe(
+                        "are not one of " + exceptions, it -> !exceptions.contains(it.getFullName())))
+                .should()
+                .callMethodWhere(calls(
+                        "a static of Schedulers",
+                        call -> call.getTargetOwner().getFullName().equals("reactor.core.scheduler.Schedulers")));
+    }
+
+    /**
+     * Public top-level types are final or sealed, or interfaces, enums, records, annotations.
+     *
+     * @return the rule
+     */
+    public static ArchRule publicTypesAreClosed() {
+        return classes()
+                .that()
+                .arePublic()
+                .and()
+                .areTopLevelClasses()
+                .and()
+                .areNotInterfaces()
+                .should(beFinalOrSealed());
+    }
+
+    private static DescribedPredicate<JavaCall<?>> calls(String what, Predicate<JavaCall<?>> predicate) {
+        return DescribedPredicate.describe(what, predicate);
+    }
+
+    private static ArchCondition<JavaClass> beFinalOrSealed() {
+        return new ArchCondition<>("be final or sealed") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                if (!type.getModifiers().contains(JavaModifier.FINAL)
+                        && !type.reflect().isSealed()) {
+                    events.add(
+                            SimpleConditionEvent.violated(type, type.getFullName() + " is neither final nor sealed"));
+                }
+            }
+        };
+    }
+}

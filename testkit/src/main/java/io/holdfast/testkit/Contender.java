@@ -1,0 +1,176 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+
+/** One claim in a {@link Contest}: sends its looks as an engine would, numbered, and records its signals. */
+final class Contender {
+
+    private static final Duration POLL = Duration.ofMillis(20);
+
+    private final Contest contest;
+    private final LockBackend backend;
+    private final BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+
+    /** The last look sent; written by the test's thread. */
+    private LockClaim claim;
+
+    private boolean looked;
+    private @Nullable Disposable watch;
+
+    Contender(Contest contest, LockBackend backend, LockClaim claim) {
+        this.contest = contest;
+        this.backend = backend;
+        this.claim = claim;
+    }
+
+    LockClaim claim() {
+        return claim;
+    }
+
+    /** Sends the next look. */
+    LockAttempt look() {
+        if (looked) {
+            claim = claim.withAttempt(claim.attempt() + 1);
+        }
+        looked = true;
+        return contest.answer(backend.tryAcquire(claim));
+    }
+
+    /** Sends a look with a number of its own: a duplicate, or one that comes late. */
+    LockAttempt lookAs(int attempt) {
+        return contest.answer(backend.tryAcquire(claim.withAttempt(attempt)));
+    }
+
+    LockAttempt lookWithFloor(long floor) {
+        claim = claim.withTokenFloor(floor);
+        return look();
+    }
+
+    @CanIgnoreReturnValue
+    long mustAcquire() {
+        return token(look());
+    }
+
+    @CanIgnoreReturnValue
+    static long token(LockAttempt answer) {
+        assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
+        LockAttempt.Acquired acquired = (LockAttempt.Acquired) answer;
+        assertThat(acquired.fencingToken()).as("token").isPositive();
+        assertThat(acquired.lease()).as("lease in the answer").isPositive();
+        return acquired.fencingToken();
+    }
+
+    void mustQueue() {
+        LockAttempt answer = look();
+        assertThat(answer).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isPositive();
+    }
+
+    void mustBeRefused() {
+        LockAttempt answer = look();
+        assertThat(answer).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(((LockAttempt.Contended) answer).lookAgainWithin()).isPositive();
+    }
+
+    void mustHold() {
+        assertThat(renew()).isInstanceOf(Renewal.Held.class);
+    }
+
+    void mustNotHold() {
+        assertThat(renew()).isEqualTo(new Renewal.NotHeld());
+    }
+
+    Renewal renew() {
+        return contest.answer(backend.renew(claim));
+    }
+
+    @CanIgnoreReturnValue
+    Ownership release() {
+        return contest.answer(backend.release(claim));
+    }
+
+    /** Subscribes to the signals; a back end may open its channel only with the first look after this. */
+    @CanIgnoreReturnValue
+    Contender watching() {
+        watch = backend.watch(claim).subscribe(signals::add, error -> {});
+        return this;
+    }
+
+    void unwatch() {
+        if (watch != null) {
+            watch.dispose();
+        }
+    }
+
+    /** The lock comes to this waiter, pushed or found by polling; gives the token. */
+    @CanIgnoreReturnValue
+    long mustBeGranted() {
+        long end = System.nanoTime() + contest.patience().toNanos();
+        while (System.nanoTime() - end < 0) {
+            if (nextSignal(POLL) instanceof WatchSignal.Granted granted) {
+                return confirmed(granted);
+            }
+            if (look() instanceof LockAttempt.Acquired acquired) {
+                return acquired.fencingToken();
+            }
+        }
+        throw new AssertionError("the lock did not come to the waiter within " + contest.patience());
+    }
+
+    /** The lock comes by a push, without a look; does not confirm it. */
+    @CanIgnoreReturnValue
+    WatchSignal.Granted mustBePushed() {
+        return (WatchSignal.Granted) mustBeSignalled(WatchSignal.Granted.class);
+    }
+
+    @CanIgnoreReturnValue
+    WatchSignal mustBeSignalled(Class<? extends WatchSignal> kind) {
+        long end = System.nanoTime() + contest.patience().toNanos();
+        while (System.nanoTime() - end < 0) {
+            WatchSignal signal = nextSignal(POLL);
+            if (kind.isInstance(signal)) {
+                return signal;
+            }
+        }
+        throw new AssertionError("no signal %s within %s".formatted(kind.getSimpleName(), contest.patience()));
+    }
+
+    /** What has come so far; only meaningful once something later has been seen to arrive. */
+    void mustNotHaveBeenPushed() {
+        assertThat(signals).noneMatch(WatchSignal.Granted.class::isInstance);
+    }
+
+    /** Cancels the watch and releases. */
+    void leave() {
+        unwatch();
+        release();
+    }
+
+    private long confirmed(WatchSignal.Granted granted) {
+        mustHold();
+        return granted.fencingToken();
+    }
+
+    private @Nullable WatchSignal nextSignal(Duration within) {
+        try {
+            return signals.poll(within.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for a signal", interrupted);
+        }
+    }
+}

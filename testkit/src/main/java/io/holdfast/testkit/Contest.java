@@ -1,0 +1,136 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import reactor.core.publisher.Mono;
+
+/** The contenders for one lock name in one test. In the end all are released, and nothing may be left in the store. */
+final class Contest implements AutoCloseable {
+
+    /** For claims that shall not expire within a test, on the slowest machine. */
+    static final Duration LONG = Duration.ofSeconds(60);
+
+    private final LockBackendUnderTest store;
+    private final String name = "contract/" + UUID.randomUUID();
+    private final List<Contender> contenders = new ArrayList<>();
+
+    Contest(LockBackendUnderTest store) {
+        this.store = store;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Looks only. */
+    Contender looker() {
+        return mutex(LONG, Waiting.NONE);
+    }
+
+    /** Holds the mutex, for long. */
+    @CanIgnoreReturnValue
+    Contender holder() {
+        return holder(LONG);
+    }
+
+    @CanIgnoreReturnValue
+    Contender holder(Duration lease) {
+        Contender holder = mutex(lease, Waiting.NONE);
+        holder.mustAcquire();
+        return holder;
+    }
+
+    /** Has a place in the queue, and a watch. */
+    @CanIgnoreReturnValue
+    Contender waiter() {
+        return waiter(LONG);
+    }
+
+    Contender waiter(Duration lease) {
+        Contender waiter = mutex(lease, Waiting.QUEUE).watching();
+        return queued(waiter);
+    }
+
+    /** Waits until its watch is in force, where there is one: only then a push reaches it. */
+    @CanIgnoreReturnValue
+    Contender queued(Contender waiter) {
+        waiter.mustQueue();
+        return armed(waiter);
+    }
+
+    @CanIgnoreReturnValue
+    Contender armed(Contender watching) {
+        if (store.signalsChanges()) {
+            watching.mustBeSignalled(WatchSignal.Armed.class);
+        }
+        return watching;
+    }
+
+    Contender mutex(Duration lease, Waiting waiting) {
+        return enter(store.backend(), LockKey.of(LockKind.MUTEX, name), lease, waiting);
+    }
+
+    Contender of(LockKind kind, Waiting waiting) {
+        return enter(store.backend(), LockKey.of(kind, name), LONG, waiting);
+    }
+
+    Contender permit(int permits, Waiting waiting) {
+        return enter(store.backend(), new LockKey(LockKind.SEMAPHORE, name, permits), LONG, waiting);
+    }
+
+    Contender elsewhere() {
+        return enter(store.anotherClient(), LockKey.of(LockKind.MUTEX, name), LONG, Waiting.NONE);
+    }
+
+    Contender enter(LockBackend backend, LockKey key, Duration lease, Waiting waiting) {
+        LockClaim claim = LockClaim.first(key, newId(), lease, waiting);
+        Contender contender = new Contender(this, backend, claim);
+        contenders.add(contender);
+        return contender;
+    }
+
+    Duration patience() {
+        return store.patience();
+    }
+
+    /** The one place that waits for the back end. */
+    <T> T answer(Mono<T> question) {
+        try {
+            T answer = question.toFuture().get(patience().toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(answer).as("exactly one answer").isNotNull();
+            return answer;
+        } catch (TimeoutException late) {
+            throw new AssertionError("no answer within " + patience(), late);
+        } catch (ExecutionException failed) {
+            throw new AssertionError("the back end failed: " + failed.getCause(), failed.getCause());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for the back end", interrupted);
+        }
+    }
+
+    /** Ends all claims; then the store must be as it was before. */
+    @Override
+    public void close() {
+        contenders.forEach(Contender::leave);
+        assertThat(store.leftovers()).as("left behind in the store").isEmpty();
+    }
+
+    private static String newId() {
+        return UUID.randomUUID().toString().replace("-", "");
+    }
+}

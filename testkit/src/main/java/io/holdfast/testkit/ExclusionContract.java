@@ -1,0 +1,300 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** One holder, and what each operation does to it. */
+interface ExclusionContract extends LockBackendUnderTest {
+
+    @Test
+    default void oneOfManySimultaneousClaimsAcquires() {
+        try (Contest contest = new Contest(this)) {
+            List<Contender> contenders =
+                    IntStream.range(0, 16).mapToObj(i -> contest.looker()).toList();
+            Mono<Long> winners = Flux.fromIterable(contenders)
+                    .flatMap(it -> backend().tryAcquire(it.claim()).subscribeOn(Schedulers.parallel()))
+                    .filter(LockAttempt.Acquired.class::isInstance)
+                    .count();
+            assertThat(contest.answer(winners)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    default void criticalSectionsNeverOverlapUnderLoad() {
+        try (Contest contest = new Contest(this)) {
+            ExclusionProbe probe = ExclusionProbe.exclusive();
+            List<Contender> contenders =
+                    IntStream.range(0, 200).mapToObj(i -> contest.looker()).toList();
+            Mono<Long> rounds = Flux.fromIterable(contenders)
+                    .flatMap(it -> guardedRound(it, probe).subscribeOn(Schedulers.parallel()), 8)
+                    .count();
+            assertThat(contest.answer(rounds)).isEqualTo(200);
+            assertThat(probe.entries()).as("sections entered").isPositive();
+            probe.verify();
+        }
+    }
+
+    private Mono<Ownership> guardedRound(Contender contender, ExclusionProbe probe) {
+        LockClaim claim = contender.claim();
+        return backend()
+                .tryAcquire(claim)
+                .flatMap(answer -> answer instanceof LockAttempt.Acquired acquired
+                        ? probe.guard(acquired.fencingToken(), backend().renew(claim))
+                        : Mono.empty())
+                .then(backend().release(claim));
+    }
+
+    @Test
+    default void heldLockIsRefusedToAnotherClient() {
+        try (Contest contest = new Contest(this)) {
+            contest.holder();
+            contest.elsewhere().mustBeRefused();
+        }
+    }
+
+    @Test
+    default void sameClaimGetsTheSameTokenAgain() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.looker();
+            long token = holder.mustAcquire();
+            assertThat(Contender.token(holder.lookAs(1))).as("the same look").isEqualTo(token);
+            assertThat(holder.mustAcquire()).as("the next look").isEqualTo(token);
+        }
+    }
+
+    @Test
+    default void lockIsKeptForTheAnsweredLease() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.mutex(lease(), Waiting.NONE);
+            LockAttempt.Acquired answer = (LockAttempt.Acquired) holder.look();
+            passTime(answer.lease().dividedBy(2));
+            contest.looker().mustBeRefused();
+        }
+    }
+
+    @Test
+    default void sameClaimAgainSetsTheExpiryAnew() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder(lease());
+            passTime(lease().multipliedBy(3).dividedBy(5));
+            holder.mustAcquire();
+            passTime(lease().multipliedBy(3).dividedBy(5));
+            contest.looker().mustBeRefused();
+        }
+    }
+
+    @Test
+    default void expiredLockIsFree() {
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.holder(lease());
+            makeExpire(expired.claim());
+            contest.looker().mustAcquire();
+        }
+    }
+
+    @Test
+    default void renewalExtends() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder(lease());
+            passTime(lease().multipliedBy(3).dividedBy(5));
+            assertThat(((Renewal.Held) holder.renew()).lease()).isPositive();
+            passTime(lease().multipliedBy(3).dividedBy(5));
+            contest.looker().mustBeRefused();
+            holder.mustHold();
+        }
+    }
+
+    @Test
+    default void renewalAfterLossChangesNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender lost = contest.holder(lease());
+            makeExpire(lost.claim());
+            lost.mustNotHold();
+            Contender next = contest.holder();
+            lost.mustNotHold();
+            next.mustHold();
+            assertThat(next.release()).isEqualTo(Ownership.HELD);
+        }
+    }
+
+    @Test
+    default void renewalNeverCreates() {
+        try (Contest contest = new Contest(this)) {
+            Contender stranger = contest.looker();
+            stranger.mustNotHold();
+            assertThat(leftovers()).isEmpty();
+            contest.holder();
+            stranger.mustNotHold();
+        }
+    }
+
+    @Test
+    default void renewalOfManyAnswersEachInOrder() {
+        try (Contest contest = new Contest(this)) {
+            Contender other = contest.enter(
+                    backend(), LockKey.of(LockKind.MUTEX, contest.name() + "/other"), Contest.LONG, Waiting.NONE);
+            other.mustAcquire();
+            List<LockClaim> claims = Stream.of(contest.holder(), contest.looker(), other)
+                    .map(Contender::claim)
+                    .toList();
+            List<Renewal> answers = contest.answer(backend().renewAll(claims).collectList());
+            assertThat(answers).hasSize(3);
+            assertThat(answers.get(0)).isInstanceOf(Renewal.Held.class);
+            assertThat(answers.get(1)).isInstanceOf(Renewal.NotHeld.class);
+            assertThat(answers.get(2)).isInstanceOf(Renewal.Held.class);
+        }
+    }
+
+    @Test
+    default void releaseOfAHeldClaimSaysSoOnce() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            assertThat(holder.release()).isEqualTo(Ownership.HELD);
+            assertThat(holder.release()).isEqualTo(Ownership.NOT_HELD);
+            contest.looker().mustAcquire();
+        }
+    }
+
+    @Test
+    default void releaseOfAnExpiredClaimSaysNotHeld() {
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.holder(lease());
+            makeExpire(expired.claim());
+            assertThat(expired.release()).isEqualTo(Ownership.NOT_HELD);
+        }
+    }
+
+    @Test
+    default void releaseOfAnotherClaimLeavesTheHolder() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            assertThat(contest.looker().release()).isEqualTo(Ownership.NOT_HELD);
+            assertThat(contest.elsewhere().release()).isEqualTo(Ownership.NOT_HELD);
+            holder.mustHold();
+        }
+    }
+
+    @Test
+    default void lookThatMustNotWaitLeavesNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            contest.looker().mustBeRefused();
+            holder.release();
+            assertThat(leftovers()).isEmpty();
+        }
+    }
+
+    @Test
+    default void assemblingSendsNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            LockBackend backend = backend();
+            LockClaim waiting = contest.mutex(Contest.LONG, Waiting.QUEUE).claim();
+            Object assembled = List.of(
+                    backend.tryAcquire(waiting),
+                    backend.watch(waiting),
+                    backend.release(holder.claim()),
+                    backend.renewAll(List.of(holder.claim())),
+                    backend.ping(),
+                    backend.close());
+            holder.mustHold();
+            holder.release();
+            contest.looker().mustAcquire();
+            assertThat(assembled).isNotNull();
+        }
+    }
+
+    @Test
+    default void eachSubscriptionSendsOnce() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Mono<Ownership> release = backend().release(holder.claim());
+            assertThat(contest.answer(release)).isEqualTo(Ownership.HELD);
+            assertThat(contest.answer(release)).isEqualTo(Ownership.NOT_HELD);
+        }
+    }
+
+    @Test
+    default void locksOfDifferentNamesAreDifferentLocks() {
+        try (Contest contest = new Contest(this)) {
+            List<Contender> holders = oddNames(contest.name())
+                    .map(name -> contest.enter(backend(), LockKey.of(LockKind.MUTEX, name), Contest.LONG, Waiting.NONE))
+                    .toList();
+            holders.forEach(Contender::mustAcquire);
+            holders.forEach(Contender::mustHold);
+            assertThat(holders).extracting(Contender::release).containsOnly(Ownership.HELD);
+        }
+    }
+
+    private static Stream<String> oddNames(String base) {
+        String longest = base + "x".repeat(LockKey.MAX_NAME_BYTES - base.length());
+        Stream<String> endings = Stream.of(
+                "",
+                "{}",
+                "}{",
+                "{a}",
+                "{a}{b}",
+                "%",
+                "%s",
+                "%7B",
+                ":",
+                "::",
+                "/",
+                "/..",
+                "\\",
+                " ",
+                "  ",
+                "\t",
+                "\n",
+                "\0",
+                "*",
+                "?",
+                "[a]",
+                "\"",
+                "'",
+                "🔒",
+                "é",
+                "e\u0301",
+                "É",
+                "A",
+                "a",
+                ":waiters",
+                ":queue");
+        return Stream.of(endings.map(it -> base + it), endings(base), Stream.of(longest, longest.replace("xx", "xy")))
+                .flatMap(it -> it);
+    }
+
+    /** The odd characters in front. */
+    private static Stream<String> endings(String base) {
+        return Stream.of("{", "}", "{}", "{x}", " ", "%", ":", "🔒").map(it -> it + base);
+    }
+
+    @Test
+    default void pingAnswers() {
+        assertThat(backend().ping().toFuture()).succeedsWithin(patience());
+        assertThat(anotherClient().ping().toFuture()).succeedsWithin(patience());
+    }
+
+    @Test
+    default void selfDescriptionIsStable() {
+        assertThat(backend().name()).isNotBlank().isEqualTo(anotherClient().name());
+        assertThat(backend().features()).isEqualTo(backend().features());
+        assertThat(Duration.ZERO).isLessThan(lease());
+    }
+}

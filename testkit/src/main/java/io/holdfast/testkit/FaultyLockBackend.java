@@ -1,0 +1,202 @@
+package io.holdfast.testkit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * A back end whose requests and replies get lost, late or doubled, as told:
+ *
+ * <pre>{@code
+ * FaultyLockBackend faulty = FaultyLockBackend.over(store, timer);
+ * faulty.on(Operation.RENEW).next(Fault.lostReply());
+ * faulty.on(Operation.TRY_ACQUIRE).always(Fault.delayedRequest(Duration.ofMillis(50)));
+ * }</pre>
+ *
+ * <p>By default a request is on the wire once it was subscribed to: cancelling does not recall a delayed one. Thread-safe.
+ */
+public final class FaultyLockBackend implements ForwardingLockBackend {
+
+    /** The operations that can fail. */
+    public enum Operation {
+        /** {@link LockBackend#tryAcquire}. */
+        TRY_ACQUIRE,
+        /** {@link LockBackend#renew}, alone or as part of {@link LockBackend#renewAll}. */
+        RENEW,
+        /** {@link LockBackend#release}. */
+        RELEASE,
+        /** {@link LockBackend#ping}. */
+        PING
+    }
+
+    private final LockBackend delegate;
+    private final Scheduler timer;
+    private final Map<Operation, FaultProgram> programs = new EnumMap<>(Operation.class);
+
+    /** Written by the test. */
+    private volatile boolean cancelRecalls;
+
+    /** Written by the test. */
+    private volatile Predicate<? super WatchSignal> isLost = signal -> false;
+
+    private FaultyLockBackend(LockBackend delegate, Scheduler timer) {
+        this.delegate = requireNonNull(delegate, "delegate");
+        this.timer = requireNonNull(timer, "timer");
+        for (Operation operation : Operation.values()) {
+            programs.put(operation, new FaultProgram());
+        }
+    }
+
+    /**
+     * Without faults at first.
+     *
+     * @param delegate the store
+     * @param timer measures delays
+     * @return a back end
+     */
+    public static FaultyLockBackend over(LockBackend delegate, Scheduler timer) {
+        return new FaultyLockBackend(delegate, timer);
+    }
+
+    /**
+     * What happens to an operation.
+     *
+     * @param operation which
+     * @return its program and counter
+     */
+    public FaultProgram on(Operation operation) {
+        return requireNonNull(programs.get(operation));
+    }
+
+    /**
+     * Whether cancelling takes back a request that has not reached the store yet, as a client does with its own queue.
+     *
+     * @param recalls default false: the request is on the wire
+     */
+    public void cancelRecalls(boolean recalls) {
+        cancelRecalls = recalls;
+    }
+
+    /**
+     * Which signals of watches get lost from now on.
+     *
+     * @param lost tells so for a signal
+     */
+    public void loseSignals(Predicate<? super WatchSignal> lost) {
+        isLost = requireNonNull(lost, "lost");
+    }
+
+    /** No more faults. Requests on their way keep theirs. */
+    public void heal() {
+        programs.values().forEach(FaultProgram::none);
+        isLost = signal -> false;
+    }
+
+    @Override
+    public LockBackend delegate() {
+        return delegate;
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        return send(Operation.TRY_ACQUIRE, claim.key().name(), delegate.tryAcquire(claim));
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        return send(Operation.RENEW, claim.key().name(), delegate.renew(claim));
+    }
+
+    /** {@inheritDoc} One by one, each with its own fault. */
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        return Flux.fromIterable(claims).flatMapSequential(this::renew);
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        return send(Operation.RELEASE, claim.key().name(), delegate.release(claim));
+    }
+
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return delegate.watch(claim).filter(signal -> !isLost.test(signal));
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        return send(Operation.PING, "", delegate.ping());
+    }
+
+    private <T> Mono<T> send(Operation operation, String lockName, Mono<T> request) {
+        return Mono.defer(() -> {
+            Fault fault = on(operation).take();
+            Mono<T> answer = onTheWire(carriedOut(fault, request), fault);
+            return replied(fault, answer, operation, lockName);
+        });
+    }
+
+    private <T> Mono<T> carriedOut(Fault fault, Mono<T> request) {
+        if (!fault.reaches()) {
+            return Mono.empty();
+        }
+        Mono<T> first = Mono.defer(() -> {
+            for (int copy = 0; copy < fault.copies(); copy++) {
+                launch(after(fault.copyDelay(), request));
+            }
+            return request;
+        });
+        return after(fault.requestDelay(), first);
+    }
+
+    private <T> Mono<T> onTheWire(Mono<T> request, Fault fault) {
+        if (cancelRecalls || fault.requestDelay().isZero()) {
+            return request;
+        }
+        return Mono.create(reply -> {
+            // Has no owner on purpose: it reaches the store whatever becomes of its sender.
+            Disposable underWay = request.subscribe(reply::success, reply::error, reply::success);
+            requireNonNull(underWay);
+        });
+    }
+
+    private <T> Mono<T> replied(Fault fault, Mono<T> answer, Operation operation, String lockName) {
+        return switch (fault.reply()) {
+            case ANSWER -> fault.replyDelay().isZero() ? answer : answer.delayElement(fault.replyDelay(), timer);
+            case SILENCE -> answer.then(Mono.never());
+            case TRANSIENT_ERROR -> answer.then(after(fault.replyDelay(), failed(operation, lockName, true)));
+            case PERMANENT_ERROR -> answer.then(after(fault.replyDelay(), failed(operation, lockName, false)));
+        };
+    }
+
+    private <T> Mono<T> after(Duration delay, Mono<T> next) {
+        return delay.isZero() ? next : Mono.delay(delay, timer).then(next);
+    }
+
+    /** The answers of copies interest nobody, their failures neither. */
+    private static void launch(Mono<?> request) {
+        Disposable underWay = request.subscribe(answer -> {}, error -> {});
+        requireNonNull(underWay);
+    }
+
+    private static <T> Mono<T> failed(Operation operation, String lockName, boolean isTransient) {
+        return Mono.error(() -> new LockBackendException(
+                lockName, "injected fault: %s of lock '%s'".formatted(operation, lockName), isTransient, null));
+    }
+}

@@ -1,0 +1,180 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
+
+/** Waiting: who is next, and that it is told, or finds out by looking. */
+interface QueueContract extends LockBackendUnderTest {
+
+    private void needsQueue() {
+        assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
+    }
+
+    @Test
+    default void releasedLockComesToTheOneThatWaits() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.looker();
+            long before = holder.mustAcquire();
+            Contender next = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            assertThat(next.look()).isNotInstanceOf(LockAttempt.Acquired.class);
+            contest.armed(next);
+            assertThat(holder.release()).isEqualTo(Ownership.HELD);
+            assertThat(next.mustBeGranted()).isGreaterThan(before);
+        }
+    }
+
+    @Test
+    default void waitersAreServedFirstComeFirstServed() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender owner = contest.holder();
+            List<Contender> inOrder = Stream.generate(contest::waiter).limit(5).toList();
+            for (Contender next : inOrder) {
+                assertThat(owner.release()).isEqualTo(Ownership.HELD);
+                next.mustBeGranted();
+                owner = next;
+            }
+        }
+    }
+
+    @Test
+    default void placeIsKeptWhenSentAgain() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender first = contest.waiter();
+            Contender second = contest.waiter();
+            first.mustQueue();
+            holder.release();
+            first.mustBeGranted();
+            second.mustNotHold();
+        }
+    }
+
+    @Test
+    default void lookThatMustNotWaitNeverPassesALivingWaiter() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender first = contest.waiter();
+            holder.release();
+            contest.looker().mustBeRefused();
+            first.mustBeGranted();
+        }
+    }
+
+    @Test
+    default void expiredLockGoesToTheWaiterAndNotToWhoFindsItExpired() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.holder(lease());
+            Contender first = contest.waiter();
+            makeExpire(expired.claim());
+            contest.looker().mustBeRefused();
+            first.mustBeGranted();
+        }
+    }
+
+    @Test
+    default void waiterFindsAnExpiryByLooking() {
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.holder(lease());
+            Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            assertThat(waiter.look()).isNotInstanceOf(LockAttempt.Acquired.class);
+            makeExpire(expired.claim());
+            waiter.mustBeGranted();
+        }
+    }
+
+    @Test
+    default void firstWaiterIsAskedToLookAtLeastEveryClaimTime() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            contest.holder();
+            LockAttempt answer = contest.mutex(Contest.LONG, Waiting.QUEUE).look();
+            assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isLessThanOrEqualTo(claimTime());
+        }
+    }
+
+    @Test
+    default void waiterIsAskedToLookBeforeItIsTakenForDead() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            contest.holder();
+            LockAttempt answer = contest.mutex(lease(), Waiting.QUEUE).look();
+            assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isLessThan(lease().dividedBy(2));
+        }
+    }
+
+    @Test
+    default void releaseOfAQueuedClaimGivesUpItsPlace() {
+        needsQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender first = contest.waiter();
+            Contender second = contest.waiter();
+            assertThat(first.release()).isEqualTo(Ownership.NOT_HELD);
+            holder.release();
+            second.mustBeGranted();
+            first.mustNotHold();
+            first.mustNotHaveBeenPushed();
+        }
+    }
+
+    @Test
+    default void notifiedClaimIsToldOfTheRelease() {
+        assumeTrue(signalsChanges(), "needs signals");
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender notified = contest.mutex(Contest.LONG, Waiting.NOTIFY).watching();
+            notified.mustBeRefused();
+            contest.armed(notified);
+            notified.mustBeRefused();
+            holder.release();
+            notified.mustBeSignalled(WatchSignal.Changed.class);
+            notified.mustAcquire();
+        }
+    }
+
+    @Test
+    default void notifiedClaimHasNoPlace() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            contest.mutex(Contest.LONG, Waiting.NOTIFY).watching().mustBeRefused();
+            holder.release();
+            contest.looker().mustAcquire();
+        }
+    }
+
+    @Test
+    default void noReleaseIsMissedBetweenWatchAndLook() {
+        assumeTrue(signalsChanges(), "needs signals");
+        for (int round = 0; round < 50; round++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+                var releasing = backend()
+                        .release(holder.claim())
+                        .subscribeOn(Schedulers.parallel())
+                        .toFuture();
+                if (!(waiter.look() instanceof LockAttempt.Acquired)) {
+                    // A channel that opens with the first look may be armed after the release: then, and only then,
+                    // look.
+                    contest.armed(waiter);
+                    waiter.mustBeGranted();
+                }
+                assertThat(releasing).succeedsWithin(patience()).isEqualTo(Ownership.HELD);
+            }
+        }
+    }
+}

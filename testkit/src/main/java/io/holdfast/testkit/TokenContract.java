@@ -1,0 +1,97 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Fencing tokens rise from owner to owner. */
+interface TokenContract extends LockBackendUnderTest {
+
+    @Test
+    default void tokensRiseFromOwnerToOwner() {
+        try (Contest contest = new Contest(this)) {
+            long last = 0;
+            for (int round = 0; round < 20; round++) {
+                Contender owner = round % 2 == 0 ? contest.looker() : contest.elsewhere();
+                long token = owner.mustAcquire();
+                assertThat(token).isGreaterThan(last);
+                last = token;
+                assertThat(owner.release()).isEqualTo(Ownership.HELD);
+            }
+        }
+    }
+
+    @Test
+    default void tokensRiseAcrossAnExpiry() {
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.holder(lease());
+            long before = expired.mustAcquire();
+            makeExpire(expired.claim());
+            assertThat(contest.looker().mustAcquire()).isGreaterThan(before);
+        }
+    }
+
+    @Test
+    default void tokenStaysTheSameWhileHeld() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.looker();
+            long token = holder.mustAcquire();
+            contest.looker().mustBeRefused();
+            holder.mustHold();
+            assertThat(holder.mustAcquire()).isEqualTo(token);
+        }
+    }
+
+    @Test
+    default void newGrantStartsAtTheFloor() {
+        try (Contest contest = new Contest(this)) {
+            long floor = floorAbove(contest);
+            Contender holder = contest.looker();
+            assertThat(Contender.token(holder.lookWithFloor(floor))).isGreaterThanOrEqualTo(floor);
+        }
+    }
+
+    @Test
+    default void floorRaisesTheTokenOfAHeldClaimAndOfAllAfterIt() {
+        try (Contest contest = new Contest(this)) {
+            long floor = floorAbove(contest);
+            Contender holder = contest.looker();
+            assertThat(holder.mustAcquire()).isLessThan(floor);
+            assertThat(Contender.token(holder.lookWithFloor(floor))).isEqualTo(floor);
+            assertThat(Contender.token(holder.lookWithFloor(1)))
+                    .as("never lowered")
+                    .isEqualTo(floor);
+            holder.release();
+            assertThat(contest.looker().mustAcquire()).isGreaterThan(floor);
+        }
+    }
+
+    @Test
+    default void floorOutOfRangeIsRefused() {
+        assumeTrue(backend().features().contains(LockFeature.TOKEN_FLOOR), "needs TOKEN_FLOOR");
+        try (Contest contest = new Contest(this)) {
+            Contender greedy = contest.looker();
+            long limit = (1L << 53) - (1L << 40);
+            assertThatThrownBy(() -> Mono.defer(
+                                    () -> backend().tryAcquire(greedy.claim().withTokenFloor(limit)))
+                            .toFuture()
+                            .get(patience().toMillis(), TimeUnit.MILLISECONDS))
+                    .hasCauseInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    /** Above what the store gives now, by less than a store of real time would make up by itself within the test. */
+    private long floorAbove(Contest contest) {
+        assumeTrue(backend().features().contains(LockFeature.TOKEN_FLOOR), "needs TOKEN_FLOOR");
+        Contender earlier = contest.looker();
+        long floor = earlier.mustAcquire() + 3_600_000_000L;
+        earlier.release();
+        return floor;
+    }
+}

@@ -1,0 +1,102 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
+
+/** Claims that are given up while requests of theirs are under way. */
+interface WithdrawalContract extends LockBackendUnderTest {
+
+    @Test
+    default void lookAfterTheReleaseOfItsClaimTakesNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender withdrawn = contest.looker();
+            assertThat(withdrawn.release()).isEqualTo(Ownership.NOT_HELD);
+            assertThat(withdrawn.lookAs(1)).isInstanceOf(LockAttempt.Contended.class);
+            contest.looker().mustAcquire();
+        }
+    }
+
+    @Test
+    default void lookAfterTheReleaseOfItsClaimGetsNoPlace() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender withdrawn = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            withdrawn.release();
+            assertThat(withdrawn.lookAs(1)).isInstanceOf(LockAttempt.Contended.class);
+            holder.release();
+            contest.looker().mustAcquire();
+            withdrawn.mustNotHold();
+        }
+    }
+
+    @Test
+    default void laterLookOfAQueuedClaimTakesNothingAfterItsRelease() {
+        assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender withdrawn = contest.waiter();
+            LockClaim secondLook = withdrawn.claim().withAttempt(2);
+            assertThat(contest.answer(backend().release(secondLook))).isEqualTo(Ownership.NOT_HELD);
+            holder.release();
+            assertThat(contest.answer(backend().tryAcquire(secondLook))).isInstanceOf(LockAttempt.Contended.class);
+            contest.looker().mustAcquire();
+        }
+    }
+
+    @Test
+    default void duplicatedLookHasTheEffectOfOne() {
+        try (Contest contest = new Contest(this)) {
+            LockClaim claim = contest.looker().claim();
+            List<LockAttempt> answers = contest.answer(Flux.merge(
+                            backend().tryAcquire(claim).subscribeOn(Schedulers.parallel()),
+                            backend().tryAcquire(claim).subscribeOn(Schedulers.parallel()))
+                    .collectList());
+            assertThat(answers).extracting(Contender::token).hasSize(2).containsOnly(Contender.token(answers.get(0)));
+            assertThat(contest.answer(backend().release(claim))).isEqualTo(Ownership.HELD);
+            contest.looker().mustAcquire();
+        }
+    }
+
+    @Test
+    default void claimCancelledInFlightAndReleasedLeavesNothing() {
+        try (Contest contest = new Contest(this)) {
+            for (int round = 0; round < 50; round++) {
+                Waiting waiting = round % 2 == 0 ? Waiting.NONE : Waiting.QUEUE;
+                Contender leaving = contest.mutex(Contest.LONG, waiting);
+                backend()
+                        .tryAcquire(leaving.claim())
+                        .subscribeOn(Schedulers.parallel())
+                        .subscribe()
+                        .dispose();
+                leaving.release();
+            }
+            Contender next = contest.looker();
+            next.mustAcquire();
+            next.release();
+            assertThat(leftovers()).isEmpty();
+        }
+    }
+
+    @Test
+    default void releaseEndsAPushedGrantThatNobodyWaitsFor() {
+        assumeTrue(pushesGrants(), "needs pushed grants");
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender waiter = contest.waiter();
+            holder.release();
+            waiter.mustBePushed();
+            assertThat(waiter.release()).isEqualTo(Ownership.HELD);
+            contest.looker().mustAcquire();
+        }
+    }
+}

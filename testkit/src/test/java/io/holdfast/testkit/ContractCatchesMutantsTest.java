@@ -1,0 +1,289 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A contract that cannot fail proves nothing: each of these back ends breaks one promise, and has to be caught. */
+class ContractCatchesMutantsTest {
+
+    @Test
+    void correctBackEndPasses() {
+        assertThat(failuresOf(store -> store)).isEmpty();
+    }
+
+    @Test
+    void lookThatPassesTheWaitersIsCaught() {
+        assertThat(failuresOf(LooksPassWaiters::new)).contains("lookThatMustNotWaitNeverPassesALivingWaiter");
+    }
+
+    @Test
+    void renewalThatCreatesIsCaught() {
+        assertThat(failuresOf(RenewalCreates::new)).contains("renewalNeverCreates", "renewalAfterLossChangesNothing");
+    }
+
+    @Test
+    void releaseWithoutOwnerCheckIsCaught() {
+        assertThat(failuresOf(ReleaseFreesAnyHolder::new)).contains("releaseOfAnotherClaimLeavesTheHolder");
+    }
+
+    @Test
+    void tokenThatDoesNotRiseIsCaught() {
+        assertThat(failuresOf(TokensStandStill::new))
+                .contains("tokensRiseFromOwnerToOwner", "tokensRiseAcrossAnExpiry");
+    }
+
+    @Test
+    void ignoredFloorIsCaught() {
+        assertThat(failuresOf(IgnoresFloor::new))
+                .contains("newGrantStartsAtTheFloor", "floorRaisesTheTokenOfAHeldClaimAndOfAllAfterIt");
+    }
+
+    @Test
+    void releaseThatForgetsLateLooksIsCaught() {
+        assertThat(failuresOf(ForgetsWithdrawals::new)).contains("lookAfterTheReleaseOfItsClaimTakesNothing");
+    }
+
+    @Test
+    void requestSentOnAssemblyIsCaught() {
+        assertThat(failuresOf(SendsOnAssembly::new)).contains("assemblingSendsNothing");
+    }
+
+    @Test
+    void namesThatFallTogetherAreCaught() {
+        assertThat(failuresOf(FoldsNames::new)).contains("locksOfDifferentNamesAreDifferentLocks");
+    }
+
+    @Test
+    void kindsThatFallTogetherAreCaught() {
+        assertThat(failuresOf(FoldsKinds::new))
+                .contains("kindsOfOneNameAreDifferentLocks", "readersShareAndKeepWritersOut");
+    }
+
+    @Test
+    void lostGrantIsCaught() {
+        assertThat(failuresOf(LosesGrants::new)).contains("pushedGrantNamesTheLookThatItAnswers");
+    }
+
+    @Test
+    void releaseThatKeepsThePlaceInTheQueueIsCaught() {
+        assertThat(failuresOf(KeepsQueued::new)).contains("releaseOfAQueuedClaimGivesUpItsPlace");
+    }
+
+    /** Runs the contract without JUnit, since these failures are wanted. */
+    private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
+        Set<String> failures = new TreeSet<>();
+        Arrays.stream(LockBackendContract.class.getMethods())
+                .filter(method -> method.isAnnotationPresent(Test.class))
+                .filter(method -> fails(method, new MutatedMemory(mutation)))
+                .forEach(method -> failures.add(method.getName()));
+        return failures;
+    }
+
+    private static boolean fails(Method test, LockBackendContract contract) {
+        try {
+            test.setAccessible(true);
+            test.invoke(contract);
+            return false;
+        } catch (InvocationTargetException failed) {
+            return true;
+        } catch (IllegalAccessException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    private record RenewalCreates(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.tryAcquire(claim.withWaiting(Waiting.NONE).withAttempt(claim.attempt() + 1))
+                    .map(answer -> answer instanceof LockAttempt.Acquired acquired
+                            ? new Renewal.Held(acquired.lease())
+                            : new Renewal.NotHeld());
+        }
+    }
+
+    private record TokensStandStill(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim)
+                    .map(answer -> answer instanceof LockAttempt.Acquired acquired
+                            ? new LockAttempt.Acquired(1, acquired.lease())
+                            : answer);
+        }
+    }
+
+    private record IgnoresFloor(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim.withTokenFloor(0));
+        }
+    }
+
+    private record SendsOnAssembly(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return Mono.fromFuture(delegate.release(claim).toFuture());
+        }
+    }
+
+    private record FoldsNames(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(folded(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.renew(folded(claim));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(folded(claim));
+        }
+
+        private static LockClaim folded(LockClaim claim) {
+            LockKey key = claim.key();
+            String name = key.name().replace('{', '_').replace('}', '_');
+            return copy(claim, new LockKey(key.kind(), name, key.permits()));
+        }
+    }
+
+    private record FoldsKinds(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(folded(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.renew(folded(claim));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(folded(claim));
+        }
+
+        private static LockClaim folded(LockClaim claim) {
+            return copy(claim, LockKey.of(LockKind.MUTEX, claim.key().name()));
+        }
+    }
+
+    private static LockClaim copy(LockClaim claim, LockKey key) {
+        return new LockClaim(key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor());
+    }
+
+    private record LosesGrants(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(claim).filter(signal -> !(signal instanceof WatchSignal.Granted));
+        }
+    }
+
+    private record ReleaseFreesAnyHolder(LockBackend delegate, Map<String, LockClaim> holders)
+            implements ForwardingLockBackend {
+
+        ReleaseFreesAnyHolder(LockBackend delegate) {
+            this(delegate, new ConcurrentHashMap<>());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim).doOnNext(answer -> {
+                if (answer instanceof LockAttempt.Acquired) {
+                    holders.put(claim.key().name(), claim);
+                }
+            });
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(holders.getOrDefault(claim.key().name(), claim));
+        }
+    }
+
+    private record ForgetsWithdrawals(LockBackend delegate, Set<String> seen) implements ForwardingLockBackend {
+
+        ForgetsWithdrawals(LockBackend delegate) {
+            this(delegate, ConcurrentHashMap.newKeySet());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> {
+                seen.add(claim.id());
+                return delegate.tryAcquire(claim);
+            });
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return Mono.defer(
+                    () -> seen.contains(claim.id()) ? delegate.release(claim) : Mono.just(Ownership.NOT_HELD));
+        }
+    }
+
+    private record KeepsQueued(LockBackend delegate, Map<String, LockAttempt> last) implements ForwardingLockBackend {
+
+        KeepsQueued(LockBackend delegate) {
+            this(delegate, new ConcurrentHashMap<>());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim).doOnNext(answer -> last.put(claim.id(), answer));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return Mono.defer(() -> last.get(claim.id()) instanceof LockAttempt.Queued
+                    ? Mono.just(Ownership.NOT_HELD)
+                    : delegate.release(claim));
+        }
+    }
+
+    /** Throws everybody out of the queue when somebody only looks. */
+    private record LooksPassWaiters(LockBackend delegate, Queue<LockClaim> queued) implements ForwardingLockBackend {
+
+        LooksPassWaiters(LockBackend delegate) {
+            this(delegate, new ConcurrentLinkedQueue<>());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            Mono<LockAttempt> look = delegate.tryAcquire(claim).doOnNext(answer -> {
+                if (answer instanceof LockAttempt.Queued) {
+                    queued.add(claim);
+                }
+            });
+            return claim.waiting() == Waiting.NONE
+                    ? Flux.defer(() -> Flux.fromIterable(queued))
+                            .concatMap(delegate::release)
+                            .then(look)
+                    : look;
+        }
+    }
+}

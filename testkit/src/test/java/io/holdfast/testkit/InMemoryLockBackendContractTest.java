@@ -1,0 +1,33 @@
+package io.holdfast.testkit;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.spi.LockBackend;
+import java.time.Duration;
+import java.util.Collection;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+class InMemoryLockBackendContractTest implements LockBackendContract {
+
+    private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
+
+    @Override
+    public LockBackend backend() {
+        return store;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return store;
+    }
+
+    @Override
+    public void passTime(Duration time) {
+        clock.advanceTimeBy(time);
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        return store.contents();
+    }
+}

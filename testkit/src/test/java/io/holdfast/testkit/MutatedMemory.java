@@ -1,0 +1,45 @@
+package io.holdfast.testkit;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.spi.LockBackend;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.function.UnaryOperator;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** The contract of a back end that is wrong on purpose. Not named as a test, so that only the mutants' test runs it. */
+final class MutatedMemory implements LockBackendContract {
+
+    private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
+    private final LockBackend mutant;
+
+    MutatedMemory(UnaryOperator<LockBackend> mutation) {
+        mutant = mutation.apply(store);
+    }
+
+    @Override
+    public LockBackend backend() {
+        return mutant;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return mutant;
+    }
+
+    @Override
+    public void passTime(Duration time) {
+        clock.advanceTimeBy(time);
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        return store.contents();
+    }
+
+    @Override
+    public Duration patience() {
+        return Duration.ofMillis(300);
+    }
+}
