@@ -1,0 +1,128 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** What the reactive part adds; the rules of the locks are tested by the contract and by the tests of the queue. */
+class InMemoryLockBackendTest {
+
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(VirtualTimeScheduler.create());
+    private final LockClaim holder = claim("holder", Waiting.NONE);
+    private final LockClaim waiter = claim("waiter", Waiting.QUEUE);
+
+    @Test
+    void armedComesAtOnceAndFirst() {
+        StepVerifier.create(store.watch(waiter))
+                .expectNext(new WatchSignal.Armed())
+                .then(this::grantToWaiter)
+                .expectNextMatches(WatchSignal.Granted.class::isInstance)
+                .thenCancel()
+                .verify();
+        assertThat(store.contents()).noneMatch(line -> line.startsWith("watch"));
+    }
+
+    @Test
+    void grantWaitsForDemand() {
+        StepVerifier.create(store.watch(waiter), 0)
+                .expectSubscription()
+                .then(this::grantToWaiter)
+                .thenRequest(1)
+                .expectNext(new WatchSignal.Armed())
+                .thenRequest(1)
+                .expectNextMatches(WatchSignal.Granted.class::isInstance)
+                .thenCancel()
+                .verify();
+    }
+
+    @Test
+    void closedStoreSaysSo() {
+        StepVerifier.create(store.watch(waiter).ignoreElements())
+                .then(() -> complete(store.close()))
+                .verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
+        StepVerifier.create(store.tryAcquire(holder)).verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
+        StepVerifier.create(store.renew(holder)).verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
+        StepVerifier.create(store.release(holder)).verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
+        StepVerifier.create(store.watch(holder)).verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
+        StepVerifier.create(store.ping()).verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
+        complete(store.close());
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
+    void errorNamesTheLock() {
+        complete(store.close());
+        StepVerifier.create(store.tryAcquire(holder))
+                .verifyErrorMatches(error -> error.getMessage().contains("stock")
+                        && ((LockBackendException) error).lockName().equals("stock"));
+    }
+
+    @Test
+    void offersEverything() {
+        assertThat(store.features()).containsExactlyInAnyOrder(LockFeature.values());
+        assertThat(store.name()).isEqualTo("memory");
+    }
+
+    @Test
+    void longQueueThatReleasesOnEachGrantDoesNotOverflowTheStack() throws InterruptedException {
+        InMemoryLockBackend real = InMemoryLockBackend.create();
+        int length = 5_000;
+        CountDownLatch served = new CountDownLatch(length);
+        StepVerifier.create(real.tryAcquire(holder)).expectNextCount(1).verifyComplete();
+        List<LockClaim> queue = IntStream.range(0, length)
+                .mapToObj(i -> claim("waiter " + i, Waiting.QUEUE))
+                .toList();
+        for (LockClaim next : queue) {
+            real.watch(next)
+                    .ofType(WatchSignal.Granted.class)
+                    .take(1)
+                    .concatMap(granted -> real.release(next))
+                    .subscribe(ownership -> served.countDown());
+        }
+        StepVerifier.create(Flux.fromIterable(queue).concatMap(real::tryAcquire))
+                .expectNextCount(length)
+                .verifyComplete();
+        StepVerifier.create(real.release(holder)).expectNext(Ownership.HELD).verifyComplete();
+        assertThat(served.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(real.contents()).noneMatch(line -> line.startsWith("MUTEX"));
+    }
+
+    private void grantToWaiter() {
+        StepVerifier.create(store.tryAcquire(holder)).expectNextCount(1).verifyComplete();
+        StepVerifier.create(store.tryAcquire(waiter))
+                .expectNextMatches(LockAttempt.Queued.class::isInstance)
+                .verifyComplete();
+        StepVerifier.create(store.release(holder)).expectNext(Ownership.HELD).verifyComplete();
+    }
+
+    private static void complete(Mono<Void> mono) {
+        StepVerifier.create(mono).verifyComplete();
+    }
+
+    private static boolean saysClosed(Throwable error) {
+        return error instanceof LockBackendException failure
+                && !failure.isTransient()
+                && failure.getMessage().contains("closed");
+    }
+
+    private static LockClaim claim(String id, Waiting waiting) {
+        return LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), id, Duration.ofSeconds(60), waiting);
+    }
+}

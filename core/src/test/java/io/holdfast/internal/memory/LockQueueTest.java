@@ -1,0 +1,280 @@
+package io.holdfast.internal.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Acquired;
+import io.holdfast.spi.LockAttempt.Contended;
+import io.holdfast.spi.LockAttempt.Queued;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The rules of the queue, one by one: state, request and time in, answer and pushes out. */
+class LockQueueTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final long START = Long.MAX_VALUE - 5; // nanoTime may overflow: only differences count
+
+    private final Set<String> unwatched = new HashSet<>();
+    private final Tokens tokens = new Tokens();
+    private final LockQueue queue = new LockQueue(tokens, id -> !unwatched.contains(id));
+
+    @Test
+    void freeLockGoesToWhoeverLooks() {
+        assertThat(look(mutex("a", Waiting.NONE), 0)).isEqualTo(new Acquired(1, LEASE));
+    }
+
+    @Test
+    void lookOnlyLeavesNothing() {
+        take("a", 0);
+        assertThat(look(mutex("b", Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(queue.contents()).singleElement().asString().contains("held by claim a");
+    }
+
+    @Test
+    void waitersQueueInOrderAndAreGrantedByPush() {
+        take("a", 0);
+        queueUp("b", 0);
+        queueUp("c", 100);
+        Outcome<Ownership> outcome = queue.release(mutex("a", Waiting.NONE), at(1_000));
+        assertThat(outcome.answer()).isEqualTo(Ownership.HELD);
+        // C = 2 s; the look was 1 s before the grant, so the client may count 3 s from sending it.
+        assertThat(outcome.pushes())
+                .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, Duration.ofSeconds(3))));
+    }
+
+    @Test
+    void claimTimeIsNotLongerThanTheLease() {
+        take("a", 0);
+        Duration lease = Duration.ofMillis(900);
+        LockClaim brief = LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), "b", lease, Waiting.QUEUE);
+        look(brief, 0);
+        assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes())
+                .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, lease)));
+    }
+
+    @Test
+    void unconfirmedGrantEndsAfterTheClaimTimeAndTheNextLookFindsIt() {
+        take("a", 0);
+        queueUp("b", 0);
+        queueUp("c", 0);
+        release("a", 0);
+        assertThat(look(again("c", 2), 1_999)).isInstanceOf(Queued.class);
+        assertThat(look(again("c", 3), 2_000)).isEqualTo(new Acquired(3, LEASE));
+        assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(2_000))).isEqualTo(new Renewal.NotHeld());
+    }
+
+    @Test
+    void renewalConfirmsAGrant() {
+        take("a", 0);
+        queueUp("b", 0);
+        release("a", 0);
+        assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(1_999))).isEqualTo(new Renewal.Held(LEASE));
+        assertThat(look(mutex("c", Waiting.NONE), 31_998)).isInstanceOf(Contended.class);
+        assertThat(look(mutex("c", Waiting.NONE), 31_999)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void lookThatFindsAnExpiryPromotesTheFirstWaiterAndNotItself() {
+        take("a", 0);
+        queueUp("b", 20_000);
+        Outcome<LockAttempt> outcome = queue.look(mutex("c", Waiting.NONE), at(30_000));
+        assertThat(outcome.answer()).isInstanceOf(Contended.class);
+        assertThat(outcome.pushes())
+                .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, Duration.ofSeconds(12))));
+    }
+
+    @Test
+    void unwatchedWaiterIsPassedOverAndKeepsItsPlace() {
+        take("a", 0);
+        queueUp("b", 0);
+        queueUp("c", 0);
+        unwatched.add("b");
+        assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("c");
+        unwatched.clear();
+        assertThat(queue.release(mutex("c", Waiting.NONE), at(0)).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("b");
+    }
+
+    @Test
+    void waiterWithoutAWatchIsGrantedByItsOwnLook() {
+        take("a", 0);
+        unwatched.add("b");
+        queueUp("b", 0);
+        assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes()).isEmpty();
+        assertThat(look(again("b", 2), 10)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void waiterIsStaleAfterHalfItsLease() {
+        take("a", 0);
+        queueUp("b", 0);
+        assertThat(queue.lastAttempt("b")).isEqualTo(1);
+        queue.settle(at(14_999));
+        assertThat(queue.lastAttempt("b")).isEqualTo(1);
+        queue.settle(at(15_000));
+        assertThat(queue.lastAttempt("b")).isZero();
+    }
+
+    @Test
+    void overtakenLookGetsAnAnswerButChangesNothing() {
+        take("a", 0);
+        look(again("b", 3), 0);
+        assertThat(look(again("b", 2), 10_000)).isInstanceOf(Queued.class);
+        Outcome<Ownership> outcome = queue.release(mutex("a", Waiting.NONE), at(10_000));
+        assertThat(outcome.pushes())
+                .containsExactly(new Push("b", new WatchSignal.Granted(2, 3, Duration.ofSeconds(12))));
+    }
+
+    @Test
+    void overtakenLookOfAHolderDoesNotExtend() {
+        look(again("a", 2), 0);
+        assertThat(look(again("a", 1), 10_000)).isEqualTo(new Acquired(1, Duration.ofSeconds(20)));
+        assertThat(look(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void lookAgainFollowsTheHoldersRestThePlaceAndTheLease() {
+        take("a", 0);
+        assertThat(look(mutex("b", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
+        assertThat(look(mutex("c", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
+        assertThat(look(mutex("d", Waiting.QUEUE), 0))
+                .as("a third of the lease")
+                .isEqualTo(queued(10_000));
+        assertThat(look(again("b", 2), 14_000)).isEqualTo(queued(2_000));
+        assertThat(look(again("b", 3), 28_500)).isEqualTo(queued(1_510));
+    }
+
+    @Test
+    void notifiedClaimIsToldOnceAndHasNoPlace() {
+        take("a", 0);
+        assertThat(look(mutex("b", Waiting.NOTIFY), 0)).isInstanceOf(Contended.class);
+        assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes())
+                .containsExactly(new Push("b", new WatchSignal.Changed()));
+        assertThat(queue.isEmpty()).isTrue();
+    }
+
+    @Test
+    void interestIsBounded() {
+        take("a", 0);
+        for (int i = 0; i < 1_000; i++) {
+            look(mutex("n" + i, Waiting.NOTIFY), 0);
+        }
+        assertThat(queue.contents()).hasSize(257);
+    }
+
+    @Test
+    void waiterThatStopsWaitingLetsThoseBehindItPass() {
+        look(claim(LockKind.READ, "r1", Waiting.NONE), 0);
+        look(claim(LockKind.WRITE, "w", Waiting.QUEUE), 0);
+        look(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
+        LockClaim onlyLooks = claim(LockKind.WRITE, "w", Waiting.NONE).withAttempt(2);
+        assertThat(queue.look(onlyLooks, at(0)).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("r2");
+    }
+
+    @Test
+    void readersInFrontAreGrantedTogetherUpToTheFirstWriter() {
+        look(claim(LockKind.WRITE, "w1", Waiting.NONE), 0);
+        look(claim(LockKind.READ, "r1", Waiting.QUEUE), 0);
+        look(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
+        look(claim(LockKind.WRITE, "w2", Waiting.QUEUE), 0);
+        look(claim(LockKind.READ, "r3", Waiting.QUEUE), 0);
+        assertThat(queue.release(claim(LockKind.WRITE, "w1", Waiting.NONE), at(0))
+                        .pushes())
+                .extracting(Push::claimId)
+                .containsExactly("r1", "r2");
+    }
+
+    @Test
+    void semaphoreClaimIsJudgedByItsOwnPermits() {
+        look(permit("a", 2), 0);
+        look(permit("b", 2), 0);
+        assertThat(look(permit("c", 2), 0)).isInstanceOf(Queued.class);
+        assertThat(look(permit("d", 3), 0)).as("behind a living waiter").isInstanceOf(Queued.class);
+        assertThat(queue.release(permit("a", 2), at(0)).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("c", "d");
+    }
+
+    @Test
+    void expiredHolderIsNotHeldAlsoWhenNobodySupersededIt() {
+        take("a", 0);
+        assertThat(release("a", 30_000)).isEqualTo(Ownership.NOT_HELD);
+        assertThat(queue.isEmpty()).isTrue();
+    }
+
+    @Test
+    void floorRaisesAHeldTokenAndAllLaterOnes() {
+        take("a", 0);
+        assertThat(look(again("a", 2).withTokenFloor(100), 0)).isEqualTo(new Acquired(100, LEASE));
+        assertThat(look(again("a", 3).withTokenFloor(7), 0)).isEqualTo(new Acquired(100, LEASE));
+        release("a", 0);
+        assertThat(look(mutex("b", Waiting.NONE), 0)).isEqualTo(new Acquired(101, LEASE));
+    }
+
+    @Test
+    void floorOutOfRangeIsRefused() {
+        Tokens.check(Tokens.FLOOR_LIMIT - 1);
+        assertThatThrownBy(() -> Tokens.check(Tokens.FLOOR_LIMIT))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("tokenFloor");
+    }
+
+    @CanIgnoreReturnValue
+    private LockAttempt look(LockClaim claim, long millis) {
+        return queue.look(claim, at(millis)).answer();
+    }
+
+    private void take(String id, long millis) {
+        assertThat(look(mutex(id, Waiting.NONE), millis)).isInstanceOf(Acquired.class);
+    }
+
+    private void queueUp(String id, long millis) {
+        assertThat(look(mutex(id, Waiting.QUEUE), millis)).isInstanceOf(Queued.class);
+    }
+
+    @CanIgnoreReturnValue
+    private Ownership release(String id, long millis) {
+        return queue.release(mutex(id, Waiting.NONE), at(millis)).answer();
+    }
+
+    private static LockAttempt queued(long millis) {
+        return new Queued(Duration.ofMillis(millis));
+    }
+
+    private static long at(long millis) {
+        return START + Duration.ofMillis(millis).toNanos();
+    }
+
+    private static LockClaim again(String id, int attempt) {
+        return mutex(id, Waiting.QUEUE).withAttempt(attempt);
+    }
+
+    private static LockClaim mutex(String id, Waiting waiting) {
+        return claim(LockKind.MUTEX, id, waiting);
+    }
+
+    private static LockClaim claim(LockKind kind, String id, Waiting waiting) {
+        return LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, waiting);
+    }
+
+    private static LockClaim permit(String id, int permits) {
+        return LockClaim.first(new LockKey(LockKind.SEMAPHORE, "stock", permits), id, LEASE, Waiting.QUEUE);
+    }
+}
