@@ -86,6 +86,13 @@ class LockQueueTest {
     }
 
     @Test
+    void renewalOfAnExpiredLeaseIsRefusedAlsoWhenNobodySupersededIt() {
+        take("a", 0);
+        assertThat(queue.renew(mutex("a", Waiting.NONE), at(30_000))).isEqualTo(new Renewal.NotHeld());
+        assertThat(look(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
     void lookThatFindsAnExpiryPromotesTheFirstWaiterAndNotItself() {
         take("a", 0);
         queueUp("b", 20_000);

@@ -73,6 +73,19 @@ class LockTableTest {
     }
 
     @Test
+    void readAndWriteOfOneNameAreOneLockAndTheOtherKindsAreOthers() {
+        assertThat(take(LockKind.READ, "r")).isInstanceOf(Acquired.class);
+        assertThat(take(LockKind.WRITE, "w")).isInstanceOf(Contended.class);
+        assertThat(take(LockKind.MUTEX, "m")).isInstanceOf(Acquired.class);
+        assertThat(take(LockKind.SEMAPHORE, "s")).isInstanceOf(Acquired.class);
+    }
+
+    private LockAttempt take(LockKind kind, String id) {
+        return table.look(LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, Waiting.NONE), 0)
+                .answer();
+    }
+
+    @Test
     void tokensRiseOverAllNames() {
         assertThat(table.look(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
         assertThat(table.look(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
