@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -99,19 +100,23 @@ final class AlarmClock {
         synchronized (this) {
             task = null;
         }
-        for (Alarm due = takeDue(now); due != null; due = takeDue(now)) {
-            ring(due);
-        }
-        afterRings.run();
-        synchronized (this) {
-            wakeForFirst();
+        try {
+            for (Alarm due = takeDue(now); due != null; due = takeDue(now)) {
+                ring(due);
+            }
+            afterRings.run();
+        } finally {
+            synchronized (this) {
+                wakeForFirst();
+            }
         }
     }
 
     private static void ring(Alarm alarm) {
         try {
             alarm.ring.run();
-        } catch (RuntimeException defect) {
+        } catch (Throwable defect) {
+            Exceptions.throwIfJvmFatal(defect);
             LOG.error("an alarm could not be handled", defect);
         }
     }

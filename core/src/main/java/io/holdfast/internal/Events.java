@@ -5,6 +5,7 @@ import io.holdfast.LockListener;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 
 /** Tells the user's listener and the log, once each. What needs somebody's attention is a warning; the rest is for debugging. */
 final class Events {
@@ -29,7 +30,8 @@ final class Events {
         }
         try {
             listener.onEvent(event);
-        } catch (RuntimeException broken) {
+        } catch (Throwable broken) {
+            Exceptions.throwIfJvmFatal(broken);
             LOG.error("lock listener {} threw on {}", listener, event, broken);
         }
     }
