@@ -1,0 +1,102 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+class AbandonedLeaseTest {
+
+    @RegisterExtension
+    final World world = new World();
+
+    /** Collects garbage until the witness is gone: what was dropped before it was reachable no longer either. */
+    private static void collectGarbage() {
+        WeakReference<Object> witness = new WeakReference<>(new Object());
+        BooleanSupplier gone = () -> witness.get() == null;
+        for (int i = 0; i < 50 && !gone.getAsBoolean(); i++) {
+            System.gc();
+        }
+        assertThat(gone.getAsBoolean()).isTrue();
+    }
+
+    private void acquireAndDrop(Mono<LockLease> acquire) {
+        acquire.map(LockLease::fencingToken).subscribe();
+    }
+
+    @Test
+    void aDroppedLeaseIsReleasedAtTheNextTickAndReported() {
+        acquireAndDrop(world.lock().acquire());
+        assertThat(world.store.contents()).isNotEmpty();
+        collectGarbage();
+
+        world.pass(LEASE.dividedBy(3));
+
+        assertThat(world.events(LockEvent.LeaseAbandoned.class)).hasSize(1);
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(world.on(Operation.RENEW).calls()).isZero();
+    }
+
+    @Test
+    void aLeaseThatALosingOperatorDroppedIsReleased() {
+        Mono.zip(world.lock().acquire(), Mono.error(new IllegalStateException("lost")))
+                .subscribe(pair -> {}, error -> {});
+        collectGarbage();
+
+        world.pass(LEASE.dividedBy(3));
+
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void whoWaitsForTheLossHasNotAbandonedTheLease() {
+        TestSubscriber<LossReason> waiting = TestSubscriber.create();
+        world.lock().acquire().flatMap(LockLease::onLoss).subscribe(waiting);
+        collectGarbage();
+
+        world.pass(LEASE);
+
+        assertThat(world.events(LockEvent.LeaseAbandoned.class)).isEmpty();
+        assertThat(world.store.contents()).isNotEmpty();
+        world.takeAway(World.NAME);
+        world.pass(LEASE.dividedBy(3));
+        assertThat(waiting.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
+    }
+
+    @Test
+    void aReleaseThatIsKeptForLaterKeepsTheLease() {
+        Mono<Void> release = releaseOf(world.lock().acquire());
+        collectGarbage();
+        world.pass(LEASE);
+        assertThat(world.events(LockEvent.LeaseAbandoned.class)).isEmpty();
+
+        assertThat(world.subscribe(release).isTerminatedComplete()).isTrue();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void workUnderWithLockIsNeverAbandoned() {
+        TestSubscriber<Object> working = world.subscribe(world.lock().withLock(Mono.never()));
+        collectGarbage();
+
+        world.pass(Duration.ofMinutes(5));
+
+        assertThat(world.events(LockEvent.LeaseAbandoned.class)).isEmpty();
+        working.cancel();
+    }
+
+    private Mono<Void> releaseOf(Mono<LockLease> acquire) {
+        TestSubscriber<LockLease> acquired = world.subscribe(acquire);
+        return world.only(acquired).release();
+    }
+}

@@ -1,0 +1,204 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.NAME;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.ReactiveLock;
+import io.holdfast.testkit.ExclusionProbe;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
+import reactor.test.subscriber.TestSubscriber;
+
+class DeliveryTest {
+
+    @RegisterExtension
+    final World world = new World();
+
+    @Test
+    void signalsComeOnTheDeliverOnScheduler() throws InterruptedException {
+        Scheduler delivery = Schedulers.newSingle("delivery");
+        LockClient client = LockClient.builder(InMemoryLockBackend.create())
+                .deliverOn(delivery)
+                .build();
+        CountDownLatch done = new CountDownLatch(3);
+        AtomicReference<String> wrong = new AtomicReference<>();
+        Runnable check = () -> {
+            String thread = Thread.currentThread().getName();
+            if (!thread.startsWith("delivery")) {
+                wrong.set(thread);
+            }
+            done.countDown();
+        };
+        client.lock(NAME)
+                .acquire()
+                .doOnNext(lease -> check.run())
+                .flatMap(lease -> lease.release().doOnTerminate(check))
+                .then(client.lock(NAME).tryAcquire())
+                .doOnNext(lease -> lease.onLoss().subscribe(reason -> check.run()))
+                .then(client.close())
+                .subscribe();
+
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(wrong.get()).isNull();
+        delivery.dispose();
+    }
+
+    @Test
+    void aLeaseThatIsLostOnTheWayToItsSubscriberIsAcquiredAgain() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
+        TestSubscriber<LockLease> result = world.subscribe(client.lock(NAME).acquire());
+        assertThat(result.getReceivedOnNext()).isEmpty();
+        world.takeAway(NAME);
+        world.pass(Duration.ofSeconds(10));
+
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+        world.pass(Duration.ZERO);
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+
+        assertThat(world.only(result).isValid()).isTrue();
+        assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isEqualTo(2);
+        TestSubscriber<Void> closed = world.subscribe(client.close());
+        assertThat(closed.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aSubscriberThatLeavesWhileItsLeaseIsOnTheWayGetsNothingAndLeavesNothing() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
+        TestSubscriber<LockLease> leaving = world.subscribe(client.lock(NAME).acquire());
+        leaving.cancel();
+
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+
+        assertThat(leaving.getReceivedOnNext()).isEmpty();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aClientThatIsClosedWhileALeaseIsOnTheWayFailsIt() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
+        TestSubscriber<LockLease> result = world.subscribe(client.lock(NAME).acquire());
+        world.subscribe(client.close());
+
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+
+        assertThat(result.expectTerminalError()).isInstanceOf(LockClosedException.class);
+        world.pass(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void anyThreadMayAcquireAndAnotherReleaseAndNoneBlocks() {
+        LockClient client = LockClient.create(InMemoryLockBackend.create());
+        ExclusionProbe probe = ExclusionProbe.exclusive();
+        ReactiveLock lock = client.lock(NAME);
+
+        Mono<Long> sales = Flux.range(0, 5_000)
+                .flatMap(
+                        n -> lock.withLock(lease -> Mono.fromRunnable(() -> probe.enter(lease.fencingToken()))
+                                        .then(Mono.fromRunnable(probe::exit).subscribeOn(Schedulers.parallel())))
+                                .thenReturn(n)
+                                .subscribeOn(Schedulers.parallel()),
+                        500)
+                .count();
+
+        StepVerifier.create(sales).expectNext(5_000L).expectComplete().verify(Duration.ofSeconds(60));
+        probe.verify();
+        assertThat(probe.entries()).isEqualTo(5_000);
+        StepVerifier.create(client.close()).expectComplete().verify(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void aListenerThatThrowsDisturbsNobody() {
+        LockClient client = world.client(builder -> builder.listener(event -> {
+            throw new IllegalStateException("broken listener on " + event);
+        }));
+        TestSubscriber<String> result = world.subscribe(client.lock(NAME).withLock(Mono.just("sold")));
+
+        assertThat(result.getReceivedOnNext()).containsExactly("sold");
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aSubscriberThatThrowsDoesNotKeepTheLock() {
+        world.lock()
+                .withLock(Mono.just("sold"))
+                .subscribe(
+                        sold -> {
+                            throw new IllegalStateException("broken subscriber");
+                        },
+                        error -> {});
+        world.pass(Duration.ZERO);
+
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void eventsTellTheLifeOfALease() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.pass(Duration.ofSeconds(3));
+        world.subscribe(lease.release());
+
+        assertThat(world.events)
+                .containsExactly(
+                        new LockEvent.Acquired(NAME, lease.fencingToken(), Duration.ZERO, 1),
+                        new LockEvent.Released(NAME, lease.fencingToken(), Duration.ofSeconds(3)));
+    }
+
+    @Test
+    void lossIsSignalledToEverySubscriber() {
+        LockLease lease = world.granted(world.lock().acquire());
+        TestSubscriber<LossReason> first = world.subscribe(lease.onLoss());
+        TestSubscriber<LossReason> second = world.subscribe(lease.onLoss());
+        world.takeAway(NAME);
+        world.pass(Duration.ofSeconds(10));
+
+        assertThat(first.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
+        assertThat(second.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
+    }
+
+    /** Runs each task a second later: a delivery context with a backlog. */
+    private record Late(VirtualTimeScheduler clock) implements Scheduler {
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return clock.schedule(task, 1, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public Worker createWorker() {
+            Worker worker = clock.createWorker();
+            return new Worker() {
+                @Override
+                public Disposable schedule(Runnable task) {
+                    return worker.schedule(task, 1, TimeUnit.SECONDS);
+                }
+
+                @Override
+                public void dispose() {
+                    worker.dispose();
+                }
+            };
+        }
+    }
+}

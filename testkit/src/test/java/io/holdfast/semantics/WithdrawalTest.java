@@ -1,0 +1,156 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.LEASE;
+import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.test.subscriber.TestSubscriber;
+
+class WithdrawalTest {
+
+    @RegisterExtension
+    final World world = new World();
+
+    @Test
+    void cancelBeforeTheAnswerReleasesTheClaimWhenTheAnswerComes() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(500)));
+        TestSubscriber<LockLease> leaving = world.subscribe(world.lock().tryAcquire());
+        leaving.cancel();
+        assertThat(world.on(Operation.RELEASE).calls())
+                .as("the request in flight is awaited")
+                .isZero();
+
+        world.pass(Duration.ofMillis(500));
+
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(leaving.getReceivedOnNext()).isEmpty();
+        assertThat(world.events(LockEvent.AcquireCancelled.class)).hasSize(1);
+    }
+
+    @Test
+    void cancelBeforeAnAnswerThatNeverComesReleasesTheClaimWhenItsTimeIsUp() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());
+        world.subscribe(world.lock().acquire()).cancel();
+        assertThat(world.store.contents()).isNotEmpty();
+
+        world.pass(OPERATION_TIMEOUT);
+
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aLookThatOutlivesItsWithdrawalTakesNothing() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(OPERATION_TIMEOUT.plusSeconds(1)));
+        world.subscribe(world.lock().acquire()).cancel();
+
+        world.pass(OPERATION_TIMEOUT.plusSeconds(2));
+
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(world.granted(world.rivalLock().tryAcquire()).isValid()).isTrue();
+    }
+
+    @Test
+    void cancelWhileWaitingGivesUpThePlaceAndDoesNotDelayTheWaiterBehind() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> leaving = world.subscribe(world.lock().acquire());
+        TestSubscriber<LockLease> behind = world.subscribe(world.lock().acquire());
+
+        leaving.cancel();
+        world.subscribe(holder.release());
+
+        assertThat(world.only(behind).isValid()).isTrue();
+        assertThat(leaving.getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
+    void aGrantThatMeetsACancellationOnItsWayGoesToTheNextWaiterAtOnce() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> leaving = world.subscribe(world.lock().acquire());
+        TestSubscriber<LockLease> behind = world.subscribe(world.lock().acquire());
+
+        world.faulty.loseSignals(signal -> signal instanceof WatchSignal.Granted); // on its way when the waiter leaves
+        world.subscribe(holder.release());
+        world.faulty.heal();
+        leaving.cancel();
+        assertThat(world.only(behind).isValid()).isTrue();
+        assertThat(leaving.getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
+    void aTimeoutWithdrawsLikeACancellation() {
+        world.granted(world.rivalLock().acquire());
+        world.subscribe(world.lock(o -> o.waitTimeout(Duration.ofSeconds(1))).acquire());
+        world.pass(Duration.ofSeconds(1));
+
+        assertThat(world.store.contents())
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line).doesNotContain("wait"));
+    }
+
+    @Test
+    void aWithdrawalIsRepeatedUntilItIsAnswered() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(100)));
+        world.on(Operation.RELEASE).next(Fault.lostRequest(), Fault.lostRequest());
+        world.subscribe(world.lock().acquire()).cancel();
+
+        world.pass(Duration.ofSeconds(1));
+
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(world.events(LockEvent.WithdrawalUnconfirmed.class)).isEmpty();
+    }
+
+    @Test
+    void aWithdrawalThatIsNeverAnsweredIsReportedWhenTheStoreHasForgotten() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply());
+        world.on(Operation.RELEASE).always(Fault.lostRequest());
+        world.subscribe(world.lock().tryAcquire());
+
+        world.pass(LEASE.plusSeconds(3));
+
+        assertThat(world.events(LockEvent.WithdrawalUnconfirmed.class)).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void cancellingAtAnyInstantLeavesNothingAndDelaysNobody(long seed) {
+        Random random = new Random(seed);
+        world.on(Operation.TRY_ACQUIRE)
+                .sometimes(
+                        seed,
+                        0.7,
+                        Fault.delayedReply(Duration.ofMillis(3)),
+                        Fault.delayedRequest(Duration.ofMillis(2)));
+        for (int i = 0; i < 250; i++) {
+            boolean contended = random.nextBoolean();
+            LockLease holder = contended ? world.granted(world.rivalLock().acquire()) : null;
+            TestSubscriber<LockLease> leaving = world.subscribe(
+                    random.nextBoolean() ? world.lock().acquire() : world.lock().tryAcquire());
+            TestSubscriber<LockLease> next = world.subscribe(world.rivalLock().acquire());
+            world.pass(Duration.ofNanos(random.nextInt(4_000_000)));
+            leaving.cancel();
+            if (holder != null) {
+                world.subscribe(holder.release());
+            }
+            leaving.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+            world.pass(Duration.ofMillis(5)); // the answer, and the release that it asks for
+            LockLease granted = world.only(next);
+            world.subscribe(granted.release());
+            assertThat(world.store.contents()).as("seed %d, round %d", seed, i).isEmpty();
+        }
+        int renewals = world.on(Operation.RENEW).calls();
+        world.pass(LEASE.multipliedBy(2));
+        assertThat(world.on(Operation.RENEW).calls()).as("no renewal runs").isEqualTo(renewals);
+    }
+}
