@@ -18,7 +18,16 @@ final class Mailbox {
     /** Posted and not yet run; whoever raises it from zero runs. */
     private final AtomicInteger pending = new AtomicInteger();
 
-    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> waiting;
+
+    Mailbox() {
+        this(new ConcurrentLinkedQueue<>());
+    }
+
+    /** For tests, which stop a poster between its two steps. */
+    Mailbox(Queue<Runnable> waiting) {
+        this.waiting = waiting;
+    }
 
     void post(Runnable task) {
         if (pending.compareAndSet(0, 1)) {
@@ -35,13 +44,18 @@ final class Mailbox {
         drain();
     }
 
+    /**
+     * Empties the queue before it takes off what was counted: a task that is queued but not counted yet may come before one that is
+     * counted. Running one task for each count would leave the counted one behind, for its poster's next task to overtake.
+     */
     private void drain() {
+        int seen = 1;
         do {
-            Runnable task = waiting.poll();
-            if (task != null) {
+            for (Runnable task = waiting.poll(); task != null; task = waiting.poll()) {
                 run(task);
             }
-        } while (pending.decrementAndGet() != 0);
+            seen = pending.addAndGet(-seen);
+        } while (seen != 0);
     }
 
     private static void run(Runnable task) {
@@ -50,8 +64,7 @@ final class Mailbox {
         } catch (Throwable defect) {
             Exceptions.throwIfJvmFatal(defect);
             // A task that throws is a defect of this library or a subscriber that breaks the specification (rule 2.13).
-            // The
-            // tasks behind it, a release among them, must run all the same.
+            // The tasks behind it, a release among them, must run all the same.
             LOG.error("a lock event could not be handled", defect);
         }
     }
