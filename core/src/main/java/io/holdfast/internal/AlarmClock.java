@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
@@ -36,14 +37,31 @@ final class AlarmClock {
         }
     }
 
+    /** One task of the scheduler. */
+    private final class Wake implements Runnable {
+
+        final long dueNanos;
+
+        /** Disposing of it before it holds the task is enough: the task is then disposed of when it comes. */
+        final Disposable.Swap task = Disposables.swap();
+
+        Wake(long dueNanos) {
+            this.dueNanos = dueNanos;
+        }
+
+        @Override
+        public void run() {
+            wake(this);
+        }
+    }
+
     private final Scheduler timer;
     private final Runnable afterRings;
 
     // All below: written under the monitor.
     private Alarm[] heap = new Alarm[16];
     private int size;
-    private @Nullable Disposable task;
-    private long taskDueNanos;
+    private @Nullable Wake next;
     private boolean closed;
 
     AlarmClock(Scheduler timer, Runnable afterRings) {
@@ -65,8 +83,8 @@ final class AlarmClock {
             }
             alarm.dueNanos = dueNanos;
             siftDown(siftUp(alarm.place));
-            wakeForFirst();
         }
+        wakeForFirst();
     }
 
     void off(Alarm alarm) {
@@ -79,15 +97,17 @@ final class AlarmClock {
 
     /** Nothing rings after this. */
     void close() {
+        Wake last;
         synchronized (this) {
             closed = true;
             while (size > 0) {
                 remove(heap[size - 1]);
             }
-            if (task != null) {
-                task.dispose();
-                task = null;
-            }
+            last = next;
+            next = null;
+        }
+        if (last != null) {
+            last.task.dispose();
         }
     }
 
@@ -95,28 +115,30 @@ final class AlarmClock {
         return size;
     }
 
-    private void wake() {
-        long now = now();
+    private void wake(Wake wake) {
         synchronized (this) {
-            task = null;
+            if (next != wake) {
+                return; // disposed of too late: one that is due earlier has taken its place
+            }
+            next = null;
         }
+        long now = now();
         try {
             for (Alarm due = takeDue(now); due != null; due = takeDue(now)) {
-                ring(due);
+                run(due.ring);
             }
-            afterRings.run();
+            run(afterRings);
         } finally {
-            synchronized (this) {
-                wakeForFirst();
-            }
+            wakeForFirst();
         }
     }
 
-    private static void ring(Alarm alarm) {
+    private static void run(Runnable task) {
         try {
-            alarm.ring.run();
+            task.run();
         } catch (Throwable defect) {
             Exceptions.throwIfJvmFatal(defect);
+            // The other alarms, deadlines of leases among them, must ring all the same.
             LOG.error("an alarm could not be handled", defect);
         }
     }
@@ -130,20 +152,36 @@ final class AlarmClock {
         return first;
     }
 
-    /** A task that comes too early is left as it is: it finds nothing due and sets the next. */
+    /**
+     * A task that comes too early is left as it is: it finds nothing due and sets the next. The scheduler is not called under the
+     * monitor: some run a task that is due at once, on the thread that brings it.
+     */
     private void wakeForFirst() {
-        if (closed || size == 0 || (task != null && taskDueNanos - heap[0].dueNanos <= 0)) {
-            return;
+        Wake wake;
+        Wake replaced;
+        synchronized (this) {
+            if (closed || size == 0 || (next != null && next.dueNanos - heap[0].dueNanos <= 0)) {
+                return;
+            }
+            replaced = next;
+            wake = new Wake(heap[0].dueNanos);
+            next = wake;
         }
-        if (task != null) {
-            task.dispose();
+        if (replaced != null) {
+            replaced.task.dispose();
         }
-        taskDueNanos = heap[0].dueNanos;
+        schedule(wake);
+    }
+
+    private void schedule(Wake wake) {
         try {
-            task = timer.schedule(this::wake, Math.max(0, taskDueNanos - now()), TimeUnit.NANOSECONDS);
+            long delay = Math.max(0, wake.dueNanos - now());
+            boolean unused = wake.task.update(timer.schedule(wake, delay, TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException disposed) {
             LOG.error("the lock client's timer was disposed: no lease can be renewed any more", disposed);
-            closed = true;
+            synchronized (this) {
+                closed = true;
+            }
         }
     }
 
