@@ -29,7 +29,8 @@ record LockSettings(Engine engine, LockKey key, LockOptions options, long operat
     }
 
     AcquirePlan plan(Mode mode) {
-        return new AcquirePlan(mode, options.leaseDuration().toNanos(), options.backoff());
+        boolean limited = options.waitTimeout().isPresent();
+        return new AcquirePlan(mode, limited, options.leaseDuration().toNanos(), options.backoff());
     }
 
     Mode waitMode() {

@@ -6,10 +6,12 @@ import io.holdfast.Backoff;
  * What one acquisition was asked to do.
  *
  * @param mode whether and how it waits
+ * @param limited whether a time limit ends the wait: transient failures are retried until then. Without one they are for one
+ *     lease in a row.
  * @param leaseNanos the lease asked for
  * @param backoff the pauses between looks
  */
-public record AcquirePlan(Mode mode, long leaseNanos, Backoff backoff) {
+public record AcquirePlan(Mode mode, boolean limited, long leaseNanos, Backoff backoff) {
 
     /** Whether and how an acquisition waits. */
     public enum Mode {

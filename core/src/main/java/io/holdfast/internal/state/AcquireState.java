@@ -163,7 +163,7 @@ public final class AcquireState {
         if (plan.mode() == Mode.ONE_LOOK && error.isTransient()) {
             return end(failed, new AcquireAction.TimedOut(true));
         }
-        boolean tooLong = nowNanos - failed.failingSinceNanos >= plan.leaseNanos();
+        boolean tooLong = !plan.limited() && nowNanos - failed.failingSinceNanos >= plan.leaseNanos();
         if (plan.mode() != Mode.WAIT || !error.isTransient() || tooLong) {
             return end(failed, new AcquireAction.BackendFailed(error));
         }

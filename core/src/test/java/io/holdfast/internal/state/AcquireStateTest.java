@@ -1,0 +1,218 @@
+package io.holdfast.internal.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.internal.state.AcquirePlan.Mode;
+import io.holdfast.internal.state.AcquireState.Phase;
+import io.holdfast.internal.state.AcquireState.Step;
+import io.holdfast.spi.LockAttempt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class AcquireStateTest {
+
+    private static final long NOW = Acquiring.millis(5);
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void itStartsWithTheFirstLook(Mode mode) {
+        Step step = AcquireState.start(Acquiring.plan(mode, false), false, NOW);
+
+        assertThat(step.action()).isEqualTo(new AcquireAction.Look(1));
+        assertThat(step.state().attempt()).isEqualTo(1);
+    }
+
+    @Test
+    void anAnsweredLeaseCountsFromTheSendTimeOfItsLook() {
+        Grant grant = delivered(Acquiring.started(Mode.WAIT).looked(1, Acquiring.acquired(), Acquiring.millis(500), 0));
+
+        assertThat(grant.sentAtNanos()).isZero();
+        assertThat(grant.confirmed()).isTrue();
+        assertThat(grant.validUntilNanos()).isEqualTo(Acquiring.millis(30_000 - 300 - 2));
+    }
+
+    @Test
+    void aPushedGrantCountsFromTheSendTimeOfTheLookThatItNames() {
+        AcquireState state = Acquiring.started(Mode.WAIT)
+                .lookFailed(1, Acquiring.failure(true), Acquiring.millis(100), 0)
+                .state()
+                .pauseOver(Acquiring.millis(200))
+                .state();
+
+        Grant first = delivered(state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(300)));
+        Grant second = delivered(state.granted(Acquiring.granted(2, 2_000), Acquiring.millis(300)));
+
+        assertThat(first.sentAtNanos()).isZero();
+        assertThat(second.sentAtNanos()).isEqualTo(Acquiring.millis(200));
+        assertThat(first.confirmed()).isFalse();
+    }
+
+    @Test
+    void aGrantThatNamesALookBeforeAnAnsweredOneIsNotBelieved() {
+        AcquireState state = Acquiring.started(Mode.WAIT)
+                .looked(1, Acquiring.queued(100), Acquiring.millis(10), 0)
+                .state()
+                .pauseOver(Acquiring.millis(110))
+                .state()
+                .looked(2, Acquiring.queued(100), Acquiring.millis(120), 0)
+                .state();
+
+        Step step = state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(130));
+
+        assertThat(step.action()).isEqualTo(new AcquireAction.Look(3));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"armed", "changed", "disarmed", "granted late"})
+    void aSignalDuringALookLeadsToAnotherLookAsSoonAsItIsAnswered(String signal) {
+        AcquireState looking = Acquiring.started(Mode.WAIT);
+        AcquireState signalled = switch (signal) {
+            case "armed" -> looking.armed(NOW).state();
+            case "changed" -> looking.changed(NOW).state();
+            case "disarmed" -> looking.disarmed(NOW).state();
+            default -> looking.granted(Acquiring.granted(9, 10), NOW).state();
+        };
+
+        Step answered = signalled.looked(1, Acquiring.queued(10_000), NOW, 0);
+
+        assertThat(answered.action()).isEqualTo(new AcquireAction.Look(2));
+        assertThat(answered.state().looked(2, Acquiring.queued(10_000), NOW, 0).action())
+                .as("once for a signal")
+                .isInstanceOf(AcquireAction.Pause.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // armed, answer, within, pause: the first back-off is 20 ms
+        "true, queued, 10000, 10000",
+        "true, contended, 10000, 20",
+        "false, queued, 10000, 20",
+        "false, contended, 10000, 20",
+        "false, queued, 10, 10",
+        "true, contended, 10, 10",
+    })
+    void theStoresLimitCountsInAQueueAndTheBackoffElsewhere(boolean armed, String answer, long within, long pause) {
+        LockAttempt notNow = answer.equals("queued") ? Acquiring.queued(within) : Acquiring.contended(within);
+
+        Step step = AcquireState.start(Acquiring.plan(Mode.WAIT, false), armed, 0)
+                .state()
+                .looked(1, notNow, NOW, 0);
+
+        assertThat(step.action()).isEqualTo(new AcquireAction.Pause(NOW + Acquiring.millis(pause)));
+    }
+
+    @Test
+    void whenTheSignalsStopTheBackEndIsPolled() {
+        AcquireState state = Acquiring.started(Mode.WAIT).disarmed(NOW).state();
+
+        Step second = state.looked(1, Acquiring.queued(10_000), NOW, 0);
+        Step polled = second.state().looked(2, Acquiring.queued(10_000), NOW, 0);
+
+        assertThat(polled.action()).isEqualTo(new AcquireAction.Pause(NOW + Acquiring.millis(40)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"TRY, NotAvailable", "ONE_LOOK, TimedOut"})
+    void oneLookIsAll(Mode mode, String end) {
+        Step step = Acquiring.started(mode).looked(1, Acquiring.contended(10), NOW, 0);
+
+        assertThat(Acquiring.action(step)).isEqualTo(end);
+        assertThat(step.state().phase()).isEqualTo(Phase.ENDED);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "TRY, true, BackendFailed",
+        "TRY, false, BackendFailed",
+        "ONE_LOOK, true, TimedOut+withdraw",
+        "ONE_LOOK, false, BackendFailed",
+    })
+    void oneLookThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
+        Step step = Acquiring.started(mode).lookFailed(1, Acquiring.failure(isTransient), NOW, 0);
+
+        assertThat(Acquiring.action(step)).isEqualTo(end);
+        assertThat(step.state().lastFailure()).isNotNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Mode.class, names = "WAIT", mode = EnumSource.Mode.EXCLUDE)
+    void oneLookThatFoundTheLockTakenLeavesNothingToWithdraw(Mode mode) {
+        AcquireState leaving = Acquiring.started(mode).left().state();
+
+        assertThat(Acquiring.action(leaving.looked(1, Acquiring.contended(10), NOW, 0)))
+                .isEqualTo("None");
+        assertThat(Acquiring.action(leaving.looked(1, Acquiring.acquired(), NOW, 0)))
+                .isEqualTo("Withdraw");
+        assertThat(Acquiring.action(leaving.lookFailed(1, Acquiring.failure(true), NOW, 0)))
+                .isEqualTo("Withdraw");
+    }
+
+    @Test
+    void withoutATimeLimitTransientFailuresAreRetriedForOneLeaseInARow() {
+        Failing failing = new Failing(false);
+
+        failing.lookUntil(29_999);
+        assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
+        failing.lookUntil(30_000);
+
+        assertThat(Acquiring.action(failing.last)).isEqualTo("BackendFailed");
+    }
+
+    @Test
+    void withATimeLimitTransientFailuresAreRetriedUntilIt() {
+        Failing failing = new Failing(true);
+
+        failing.lookUntil(29_999);
+        failing.lookUntil(10 * Acquiring.LEASE_MILLIS);
+
+        assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
+        assertThat(Acquiring.action(failing.last.state().timedOut())).isEqualTo("TimedOut+withdraw");
+        assertThat(failing.last.state().lastFailure()).isNotNull();
+    }
+
+    @Test
+    void anAnswerBetweenFailuresStartsTheCountAgain() {
+        Failing failing = new Failing(false);
+        failing.lookUntil(29_000);
+        failing.answerAt(29_500);
+
+        failing.lookUntil(30_000);
+
+        assertThat(failing.last.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(30_020)));
+    }
+
+    private static Grant delivered(Step step) {
+        assertThat(step.action()).isInstanceOf(AcquireAction.Deliver.class);
+        return ((AcquireAction.Deliver) step.action()).grant();
+    }
+
+    /** An acquisition whose back end fails; the first look is sent at 0. */
+    private static final class Failing {
+
+        Step last;
+
+        Failing(boolean limited) {
+            last = AcquireState.start(Acquiring.plan(Mode.WAIT, limited), true, 0);
+        }
+
+        /** The look in flight fails then; if none is, one is sent just before. */
+        void lookUntil(long millis) {
+            AcquireState looking = looking(millis);
+            last = looking.lookFailed(looking.attempt(), Acquiring.failure(true), Acquiring.millis(millis), 0);
+        }
+
+        void answerAt(long millis) {
+            AcquireState looking = looking(millis);
+            last = looking.looked(looking.attempt(), Acquiring.queued(10), Acquiring.millis(millis), 0);
+        }
+
+        private AcquireState looking(long millis) {
+            AcquireState state = last.state();
+            return state.phase() == Phase.PAUSING
+                    ? state.pauseOver(Acquiring.millis(millis)).state()
+                    : state;
+        }
+    }
+}
