@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param validUntilNanos the local deadline
  * @param nextRenewalNanos when the next renewal is due
  * @param renewing whether a renewal is in flight
- * @param confirmed false until a pushed grant was renewed once
+ * @param confirmed false until a pushed grant was renewed once, and after a signal until a renewal that was sent after it
  * @param failures how many renewals failed in a row
  * @param lossReason why it was lost; null unless LOST
  */
@@ -159,8 +159,10 @@ public record LeaseState(
         if (Validity.isOver(until, nowNanos)) {
             return expired();
         }
-        long next = RenewalSchedule.next(sent, leaseNanos, terms.gridPhaseNanos());
-        return new Step(held(sent, until, next, stillRenewing, true, 0), LeaseAction.NONE);
+        // A renewal that was sent before the doubt may have been processed before what was signalled: ask once more.
+        boolean clears = confirmed || Validity.isOver(nextRenewalNanos, sent);
+        long next = clears ? RenewalSchedule.next(sent, leaseNanos, terms.gridPhaseNanos()) : nextRenewalNanos;
+        return new Step(held(sent, until, next, stillRenewing, clears, 0), LeaseAction.NONE);
     }
 
     /**

@@ -1,0 +1,129 @@
+package io.holdfast.internal.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LossReason;
+import io.holdfast.internal.state.LeaseState.Phase;
+import io.holdfast.internal.state.LeaseState.Step;
+import io.holdfast.spi.Ownership;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every phase with every event. The lease of 30 s is granted at 0, renewed at about 10 s, and over at 29.698 s. */
+class LeaseStateTableTest {
+
+    private static final long LEASE = 30_000_000_000L;
+    private static final long DEADLINE = 29_698_000_000L;
+    private static final long EARLY = 1_000_000_000L;
+    private static final long DUE = 10_000_000_000L;
+    private static final List<String> EVENTS = List.of(
+            "tick early",
+            "tick due",
+            "tick at deadline",
+            "verify",
+            "renewed",
+            "renewed late",
+            "denied",
+            "failed",
+            "failed late",
+            "lost NOT_HELD",
+            "lost DISCONNECTED",
+            "closed",
+            "release",
+            "release late",
+            "answered HELD",
+            "answered NOT_HELD",
+            "answered NOT_HELD again",
+            "given up");
+
+    @ParameterizedTest(name = "{0} {1}: {2}, {3} {4}")
+    @CsvSource(textBlock = """
+        # phase  , event                  , action                 , next phase, loss
+        HELD     , tick early             , NONE                   , HELD      ,
+        HELD     , tick due               , RENEW                  , HELD      ,
+        HELD     , tick at deadline       , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        HELD     , verify                 , NONE                   , HELD      ,
+        HELD     , renewed                , NONE                   , HELD      ,
+        HELD     , renewed late           , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        HELD     , denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
+        HELD     , failed                 , NONE                   , HELD      ,
+        HELD     , failed late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        HELD     , lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        HELD     , lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
+        HELD     , closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
+        HELD     , release                , RELEASE                , RELEASING ,
+        HELD     , release late           , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        HELD     , answered HELD          , NONE                   , HELD      ,
+        HELD     , answered NOT_HELD      , NONE                   , HELD      ,
+        HELD     , answered NOT_HELD again, NONE                   , HELD      ,
+        HELD     , given up               , NONE                   , HELD      ,
+        RELEASING, answered HELD          , SIGNAL_RELEASED        , RELEASED  ,
+        RELEASING, answered NOT_HELD      , SIGNAL_LOSS            , LOST      , NOT_HELD
+        RELEASING, answered NOT_HELD again, SIGNAL_RELEASED        , RELEASED  ,
+        RELEASING, given up               , SIGNAL_RELEASED        , RELEASED  ,
+        """)
+    void eachEventHasOneOutcomeInEachPhase(Phase phase, String event, LeaseAction action, Phase next, LossReason loss) {
+        Step step = happens(event, in(phase));
+
+        assertThat(step.action()).isEqualTo(action);
+        assertThat(step.state().phase()).isEqualTo(next);
+        assertThat(step.state().lossReason()).isEqualTo(loss);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Phase.class, names = "HELD", mode = EnumSource.Mode.EXCLUDE)
+    void whatIsNotInTheTableChangesNothing(Phase phase) {
+        LeaseState state = in(phase);
+        for (String event : EVENTS) {
+            if (phase == Phase.RELEASING && (event.startsWith("answered") || event.equals("given up"))) {
+                continue;
+            }
+            Step step = happens(event, state);
+            assertThat(step.state()).as(event).isEqualTo(state);
+            assertThat(step.action()).as(event).isEqualTo(LeaseAction.NONE);
+        }
+    }
+
+    private static LeaseState in(Phase phase) {
+        LeaseState held = LeaseState.of(new Grant(7, 0, LEASE, true), new LeaseTerms(true, false, 0, 0), 0);
+        LeaseState state = switch (phase) {
+            case HELD -> held;
+            case RELEASING -> held.releaseAsked(EARLY).state();
+            case RELEASED ->
+                held.releaseAsked(EARLY)
+                        .state()
+                        .releaseAnswered(Ownership.HELD, false)
+                        .state();
+            case LOST -> held.renewalDenied().state();
+        };
+        assertThat(state.phase()).isEqualTo(phase);
+        return state;
+    }
+
+    private static Step happens(String event, LeaseState state) {
+        return switch (Objects.requireNonNull(event)) {
+            case "tick early" -> state.tick(EARLY);
+            case "tick due" -> state.tick(DUE);
+            case "tick at deadline" -> state.tick(DEADLINE);
+            case "verify" -> state.verify(EARLY);
+            case "renewed" -> state.renewed(DUE, LEASE, true, DUE + 1);
+            case "renewed late" -> state.renewed(DUE, LEASE, true, DEADLINE);
+            case "denied" -> state.renewalDenied();
+            case "failed" -> state.renewalFailed(true, DUE);
+            case "failed late" -> state.renewalFailed(true, DEADLINE);
+            case "lost NOT_HELD" -> state.lose(LossReason.NOT_HELD);
+            case "lost DISCONNECTED" -> state.lose(LossReason.DISCONNECTED);
+            case "closed" -> state.lose(LossReason.CLIENT_CLOSED);
+            case "release" -> state.releaseAsked(EARLY);
+            case "release late" -> state.releaseAsked(DEADLINE);
+            case "answered HELD" -> state.releaseAnswered(Ownership.HELD, false);
+            case "answered NOT_HELD" -> state.releaseAnswered(Ownership.NOT_HELD, false);
+            case "answered NOT_HELD again" -> state.releaseAnswered(Ownership.NOT_HELD, true);
+            case "given up" -> state.releaseGivenUp();
+            default -> throw new IllegalArgumentException(event);
+        };
+    }
+}
