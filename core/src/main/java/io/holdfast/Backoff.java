@@ -30,7 +30,7 @@ public final class Backoff {
      * @throws IllegalArgumentException if the pause is under a millisecond
      */
     public static Backoff fixed(Duration pause) {
-        long nanos = Durations.atLeastOneMilli("pause", pause).toNanos();
+        long nanos = Durations.atLeastOneMilli("backoff pause", pause).toNanos();
         return new Backoff(nanos, nanos, 1, 0);
     }
 
@@ -43,8 +43,8 @@ public final class Backoff {
      * @throws IllegalArgumentException if a pause is under a millisecond, or max is less than first
      */
     public static Backoff exponential(Duration first, Duration max) {
-        long firstNanos = Durations.atLeastOneMilli("first", first).toNanos();
-        long maxNanos = Durations.atLeastOneMilli("max", max).toNanos();
+        long firstNanos = Durations.atLeastOneMilli("backoff first", first).toNanos();
+        long maxNanos = Durations.atLeastOneMilli("backoff max", max).toNanos();
         if (maxNanos < firstNanos) {
             throw new IllegalArgumentException(
                     "backoff max must be at least first, but max is %s and first is %s".formatted(max, first));
@@ -63,7 +63,7 @@ public final class Backoff {
         if (!(share >= 0 && share <= 1)) {
             throw new IllegalArgumentException("backoff jitter must be from 0 to 1, was " + share);
         }
-        return new Backoff(firstNanos, maxNanos, factor, share);
+        return new Backoff(firstNanos, maxNanos, factor, share + 0.0); // minus zero becomes zero
     }
 
     /**

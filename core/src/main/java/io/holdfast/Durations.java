@@ -20,10 +20,26 @@ final class Durations {
 
     static Duration atLeast(Duration least, String option, Duration value) {
         requireNonNull(value, option);
-        if (value.compareTo(least) < 0 || value.compareTo(MOST) > 0) {
-            throw new IllegalArgumentException("%s must be from %d ms to %d days, was %s"
-                    .formatted(option, least.toMillis(), MOST.toDays(), value));
+        if (isOutside(least, value)) {
+            throw refused(option, "", least, value);
         }
         return value;
+    }
+
+    static Duration zeroOrAtLeastOneMilli(String option, String meaningOfZero, Duration value) {
+        requireNonNull(value, option);
+        if (!value.isZero() && isOutside(LEAST, value)) {
+            throw refused(option, "0 (%s), or ".formatted(meaningOfZero), LEAST, value);
+        }
+        return value;
+    }
+
+    private static boolean isOutside(Duration least, Duration value) {
+        return value.compareTo(least) < 0 || value.compareTo(MOST) > 0;
+    }
+
+    private static IllegalArgumentException refused(String option, String also, Duration least, Duration value) {
+        return new IllegalArgumentException("%s must be %sfrom %d ms to %d days, was %s"
+                .formatted(option, also, least.toMillis(), MOST.toDays(), value));
     }
 }

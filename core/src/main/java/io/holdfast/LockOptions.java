@@ -199,8 +199,7 @@ public final class LockOptions {
          * @throws IllegalArgumentException if negative, or between 0 and 1 ms
          */
         public Builder waitTimeout(Duration timeout) {
-            requireNonNull(timeout, "waitTimeout");
-            waitTimeout = Optional.of(timeout.isZero() ? timeout : Durations.atLeastOneMilli("waitTimeout", timeout));
+            waitTimeout = Optional.of(Durations.zeroOrAtLeastOneMilli("waitTimeout", "one look", timeout));
             return this;
         }
 

@@ -14,6 +14,8 @@ import reactor.core.scheduler.Schedulers;
 /** Collects what a client needs; see {@link LockClient.Builder}. Public only to be reached from the API's package. */
 public final class ClientBuilder implements LockClient.Builder {
 
+    private static final Duration LEAST_OPERATION = Duration.ofMillis(1);
+
     private final LockBackend backend;
     private LockOptions options = LockOptions.defaults();
     private @Nullable Duration operationTimeout;
@@ -40,7 +42,7 @@ public final class ClientBuilder implements LockClient.Builder {
     @Override
     public LockClient.Builder operationTimeout(Duration limit) {
         requireNonNull(limit, "operationTimeout");
-        if (limit.toMillis() < 1) {
+        if (limit.compareTo(LEAST_OPERATION) < 0) {
             throw new IllegalArgumentException("operationTimeout must be at least 1 ms, was " + limit);
         }
         operationTimeout = limit;

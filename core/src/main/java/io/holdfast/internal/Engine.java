@@ -61,7 +61,7 @@ final class Engine {
             Duration quarter = lease.dividedBy(4);
             return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
         }
-        if (operationTimeout.multipliedBy(3).compareTo(lease) > 0) {
+        if (operationTimeout.compareTo(lease.dividedBy(3)) > 0) {
             throw new IllegalArgumentException(
                     "three operation timeouts must fit into a lease, but operationTimeout is %s and leaseDuration is %s: a renewal at a third of the lease could not be repeated in time"
                             .formatted(operationTimeout, lease));

@@ -1,0 +1,62 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A message says which lock, what was tried, how long, and what to do. */
+class LockExceptionTest {
+
+    @Test
+    void aTimeoutTellsTheWaitAndTheLooks() {
+        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofMillis(1_500), 3, null);
+
+        assertThat(error)
+                .hasMessageContainingAll("'stock/42'", "1500 ms", "3 looks", "wait longer")
+                .hasNoCause();
+        assertThat(error.lockName()).isEqualTo("stock/42");
+        assertThat(error.waited()).isEqualTo(Duration.ofMillis(1_500));
+        assertThat(error.attempts()).isEqualTo(3);
+        assertThat(new LockTimeoutException("a", Duration.ZERO, 1, null)).hasMessageContaining("(1 look)");
+    }
+
+    @Test
+    void aTimeoutWhileTheBackEndFailedDoesNotBlameAnotherHolder() {
+        LockBackendException failure = new LockBackendException("stock/42", "connection refused", true, null);
+
+        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, failure);
+
+        assertThat(error).hasCause(failure).hasMessageContaining("connection refused");
+        assertThat(error.getMessage()).doesNotContain("somebody else");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLossTellsItsReasonAndToken(LossReason reason) {
+        LockLostException error = new LockLostException("stock/42", reason, 77);
+
+        assertThat(error).hasMessageContainingAll("'stock/42'", "77", "unprotected");
+        assertThat(error.reason()).isEqualTo(reason);
+        assertThat(error.fencingToken()).isEqualTo(77);
+        assertThat(error.lockName()).isEqualTo("stock/42");
+    }
+
+    @Test
+    void aClosedClientTellsTheLockIfThereIsOne() {
+        assertThat(new LockClosedException("stock/42")).hasMessageContaining("'stock/42'");
+        assertThat(new LockClosedException("").getMessage()).doesNotContain("''");
+    }
+
+    @Test
+    void aBackEndFailureKeepsWhatItWasTold() {
+        Exception cause = new IllegalStateException("wire");
+        LockBackendException error = new LockBackendException("stock/42", "look 3 failed", true, cause);
+
+        assertThat(error).hasMessage("look 3 failed").hasCause(cause);
+        assertThat(error.isTransient()).isTrue();
+        assertThat(error.lockName()).isEqualTo("stock/42");
+    }
+}

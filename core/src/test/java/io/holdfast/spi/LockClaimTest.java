@@ -1,0 +1,41 @@
+package io.holdfast.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class LockClaimTest {
+
+    private static final LockKey KEY = LockKey.of(LockKind.MUTEX, "stock/42");
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final LockClaim claim = LockClaim.first(KEY, "id", LEASE, Waiting.QUEUE);
+
+    @Test
+    void theFirstLookIsNumberOneWithoutAFloor() {
+        assertThat(claim).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 0));
+    }
+
+    @Test
+    void aCopyChangesOnePart() {
+        assertThat(claim.withAttempt(2)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 2, 0));
+        assertThat(claim.withTokenFloor(9)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 9));
+        assertThat(claim.withWaiting(Waiting.NONE)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.NONE, 1, 0));
+        assertThat(claim.withAttempt(1)).isSameAs(claim);
+    }
+
+    @Test
+    void numbersOutOfRangeAreRefusedWithTheirNameAndValue() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClaim.first(KEY, "id", Duration.ofNanos(999_999), Waiting.NONE))
+                .withMessageContainingAll("lease", "1 ms", "PT0.000999999S");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> claim.withAttempt(0))
+                .withMessage("attempt must be at least 1, was 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> claim.withTokenFloor(-1))
+                .withMessage("tokenFloor must not be negative, was -1");
+    }
+}
