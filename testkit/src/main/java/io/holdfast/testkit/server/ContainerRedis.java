@@ -1,0 +1,96 @@
+package io.holdfast.testkit.server;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.utility.DockerImageName;
+
+/** {@code redis-server} in a container, on one port of the host for all its lives. Loaded only where Docker is there. */
+final class ContainerRedis implements RedisProcess {
+
+    private static final int REDIS_PORT = 6379;
+
+    private final DockerImageName image;
+    private final List<String> command;
+
+    private @Nullable GenericContainer<?> container;
+
+    /** Given by Docker at the first start, asked for at the others; 0 before. */
+    private int port;
+
+    private String host = "";
+
+    ContainerRedis(List<String> arguments) {
+        String named = System.getProperty(RedisServer.IMAGE, System.getenv(RedisServer.IMAGE));
+        image = DockerImageName.parse(named == null ? "redis:7-alpine" : named);
+        command = new ArrayList<>(List.of("redis-server"));
+        command.addAll(arguments);
+    }
+
+    @Override
+    public String host() {
+        return host;
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public OptionalLong pid() {
+        return OptionalLong.empty();
+    }
+
+    @Override
+    public void start() {
+        GenericContainer<?> made = new GenericContainer<>(image)
+                .withCommand(command.toArray(String[]::new))
+                .withExposedPorts(REDIS_PORT);
+        if (port != 0) {
+            made.setPortBindings(List.of(port + ":" + REDIS_PORT));
+        }
+        container = made;
+        made.start();
+        host = made.getHost();
+        port = made.getMappedPort(REDIS_PORT);
+    }
+
+    @Override
+    public void stop() {
+        if (container != null) {
+            container.stop();
+            container = null;
+        }
+    }
+
+    @Override
+    public void pause() {
+        DockerClientFactory.instance().client().pauseContainerCmd(id()).exec();
+    }
+
+    @Override
+    public void resume() {
+        DockerClientFactory.instance().client().unpauseContainerCmd(id()).exec();
+    }
+
+    private String id() {
+        if (container == null) {
+            throw new IllegalStateException("this Redis is stopped");
+        }
+        return container.getContainerId();
+    }
+
+    @Override
+    public void close() {
+        stop();
+    }
+
+    @Override
+    public String toString() {
+        return "image " + image + " at port " + port;
+    }
+}

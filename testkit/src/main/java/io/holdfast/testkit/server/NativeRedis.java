@@ -1,0 +1,209 @@
+package io.holdfast.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** {@code redis-server} as a child process on 127.0.0.1. */
+final class NativeRedis implements RedisProcess {
+
+    private static final Duration START_LIMIT = Duration.ofSeconds(20);
+    private static final int POLL_MILLIS = 10;
+
+    /** Another process may take the free port that was found before our child does. */
+    private static final int PORT_TRIES = 10;
+
+    private final Path program;
+    private final List<String> arguments;
+    private final Path folder;
+    private final Path log;
+    private final Thread killer = new Thread(this::kill, "holdfast-redis-killer");
+
+    /** Written by start and stop; read by the shutdown hook. */
+    private volatile @Nullable Process process;
+
+    /** Written by the first start; 0 before. */
+    private int port;
+
+    NativeRedis(Path program, List<String> arguments) {
+        this.program = program;
+        this.arguments = arguments;
+        try {
+            folder = Files.createTempDirectory("holdfast-redis");
+        } catch (IOException e) {
+            throw new UncheckedIOException("no folder for a Redis server", e);
+        }
+        log = folder.resolve("redis.log");
+        Runtime.getRuntime().addShutdownHook(killer);
+    }
+
+    @Override
+    public String host() {
+        return "127.0.0.1";
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public OptionalLong pid() {
+        Process running = process;
+        return running == null ? OptionalLong.empty() : OptionalLong.of(running.pid());
+    }
+
+    @Override
+    public void start() {
+        boolean isFirst = port == 0;
+        for (int i = 0; i < PORT_TRIES; i++) {
+            port = isFirst ? freePort() : port;
+            if (launch()) {
+                return;
+            }
+        }
+        throw new IllegalStateException("%s did not start on port %d: %s".formatted(program, port, said()));
+    }
+
+    /** False when the child ended by itself. */
+    private boolean launch() {
+        List<String> command = new ArrayList<>(List.of(program.toString(), "--port", Integer.toString(port)));
+        command.addAll(List.of("--bind", host(), "--daemonize", "no", "--dir", folder.toString()));
+        command.addAll(arguments);
+        try {
+            Process started = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
+            process = started;
+            return answers(started);
+        } catch (IOException e) {
+            throw new UncheckedIOException(program + " cannot be run", e);
+        }
+    }
+
+    private boolean answers(Process started) {
+        long startNanos = System.nanoTime();
+        while (System.nanoTime() - startNanos < START_LIMIT.toNanos()) {
+            if (!started.isAlive()) {
+                return false;
+            }
+            if (isRedisThere()) {
+                // Somebody else's server may be the one on this port; our child has ended then.
+                return !exited(started, POLL_MILLIS);
+            }
+            if (exited(started, POLL_MILLIS)) {
+                return false;
+            }
+        }
+        stop();
+        throw new IllegalStateException(
+                "%s did not answer on port %d within %s: %s".formatted(program, port, START_LIMIT, said()));
+    }
+
+    private boolean isRedisThere() {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(host(), port), 1000);
+            socket.setSoTimeout(1000);
+            socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+            int first = socket.getInputStream().read();
+            return first == '+' || first == '-';
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    private static boolean exited(Process started, long withinMillis) {
+        try {
+            return started.waitFor(withinMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while Redis started", e);
+        }
+    }
+
+    @Override
+    public void stop() {
+        Process running = process;
+        process = null;
+        if (running != null) {
+            running.destroyForcibly();
+            running.onExit().join();
+        }
+    }
+
+    private void kill() {
+        Process running = process;
+        if (running != null) {
+            running.destroyForcibly();
+        }
+    }
+
+    @Override
+    public void pause() {
+        signal("-STOP");
+    }
+
+    @Override
+    public void resume() {
+        signal("-CONT");
+    }
+
+    private void signal(String name) {
+        String pid = Long.toString(pid().orElseThrow(() -> new IllegalStateException("this Redis is stopped")));
+        try {
+            Process kill = new ProcessBuilder("kill", name, pid).start();
+            int code = kill.onExit().join().exitValue();
+            if (code != 0) {
+                throw new IllegalStateException("kill %s %s answered %d".formatted(name, pid, code));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("this system has no kill command", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        stop();
+        try {
+            Runtime.getRuntime().removeShutdownHook(killer);
+            Files.deleteIfExists(log);
+            Files.deleteIfExists(folder);
+        } catch (IOException | IllegalStateException leftBehind) {
+            // The JVM is going down, or the server left a file: both are of no concern to a test.
+        }
+    }
+
+    private String said() {
+        try {
+            return Files.readString(log).strip();
+        } catch (IOException e) {
+            return "and left no log";
+        }
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException("no free port", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return program + " at port " + port;
+    }
+}

@@ -1,0 +1,128 @@
+package io.holdfast.testkit.server;
+
+import io.holdfast.testkit.server.RedisServer.Kind;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import redis.embedded.core.ExecutableProvider;
+
+/** Chooses what runs: see {@link RedisServer#SWITCH}. */
+final class RedisChoice {
+
+    private static final AtomicBoolean IS_PRINTED = new AtomicBoolean();
+
+    /** A server that answers, and where it comes from. */
+    record Started(RedisProcess process, Kind kind) {}
+
+    private RedisChoice() {}
+
+    static Started start(List<String> arguments) {
+        String wanted = System.getProperty(RedisServer.SWITCH, "auto").toLowerCase(Locale.ROOT);
+        Started started = switch (wanted) {
+            case "docker" -> docker(arguments);
+            case "path" ->
+                path(arguments)
+                        .orElseThrow(() -> new IllegalStateException(
+                                "-D%s=path, but there is no redis-server on the PATH".formatted(RedisServer.SWITCH)));
+            case "embedded" -> embedded(arguments);
+            case "auto" -> first(arguments);
+            default ->
+                throw new IllegalStateException(
+                        "-D%s must be auto, docker, path or embedded, was '%s'".formatted(RedisServer.SWITCH, wanted));
+        };
+        if (IS_PRINTED.compareAndSet(false, true)) {
+            System.out.println("[holdfast] tests run against Redis from " + started.process());
+        }
+        return started;
+    }
+
+    private static Started first(List<String> arguments) {
+        if (isDockerThere()) {
+            try {
+                return docker(arguments);
+            } catch (RuntimeException noImage) {
+                System.out.println("[holdfast] Docker is there, but starts no Redis: " + noImage.getMessage());
+            }
+        }
+        return path(arguments).orElseGet(() -> embedded(arguments));
+    }
+
+    private static Started docker(List<String> arguments) {
+        return started(new ContainerRedis(arguments), Kind.DOCKER);
+    }
+
+    private static Optional<Started> path(List<String> arguments) {
+        return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+                .map(folder -> Path.of(folder, "redis-server"))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .map(program -> started(new NativeRedis(program, arguments), Kind.PATH));
+    }
+
+    private static Started embedded(List<String> arguments) {
+        return started(new NativeRedis(EmbeddedProgram.FILE, arguments), Kind.EMBEDDED);
+    }
+
+    private static Started started(RedisProcess process, Kind kind) {
+        try {
+            process.start();
+            return new Started(process, kind);
+        } catch (RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    /** Asks the sockets only: Testcontainers takes long, and says much, to find out that there is none. */
+    private static boolean isDockerThere() {
+        if (System.getenv("DOCKER_HOST") != null) {
+            return true;
+        }
+        String home = System.getProperty("user.home", "");
+        String runtime = System.getenv().getOrDefault("XDG_RUNTIME_DIR", "/run");
+        return Stream.of("/var/run/docker.sock", runtime + "/docker.sock", home + "/.docker/run/docker.sock")
+                .anyMatch(RedisChoice::listens);
+    }
+
+    private static boolean listens(String socket) {
+        if (!Files.exists(Path.of(socket))) {
+            return false;
+        }
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            return channel.isConnected();
+        } catch (IOException | UnsupportedOperationException nobody) {
+            return false;
+        }
+    }
+
+    /** Unpacked once per JVM, when first needed. */
+    private static final class EmbeddedProgram {
+
+        static final Path FILE = unpack();
+
+        private EmbeddedProgram() {}
+
+        private static Path unpack() {
+            try {
+                Path folder = Files.createTempDirectory("holdfast-redis-program");
+                folder.toFile().deleteOnExit();
+                Path program = ExecutableProvider.newJarResourceProvider(folder.toFile())
+                        .get()
+                        .toPath();
+                program.toFile().deleteOnExit();
+                return program;
+            } catch (IOException e) {
+                throw new UncheckedIOException("the binary of embedded-redis cannot be unpacked", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package io.holdfast.testkit.server;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real Redis of its own on a free port, empty, without persistence; it ends with {@link #close} or with this JVM.
+ *
+ * <p>What runs is chosen by the system property {@value #SWITCH}: {@code docker} (Testcontainers, image by the system
+ * property or environment variable {@value #IMAGE}), {@code path} ({@code redis-server} on the PATH), {@code embedded} (the
+ * binary that embedded-redis brings), or {@code auto}, the default: the first of them that works. The choice is printed once.
+ *
+ * <p>Its methods block, and may be called from any thread, one at a time.
+ *
+ * <pre>{@code
+ * try (RedisServer redis = RedisServer.start()) {
+ *     RedisURI uri = RedisURI.create(redis.uri());
+ * }
+ * }</pre>
+ */
+public final class RedisServer implements AutoCloseable {
+
+    /** The system property that chooses: {@value}. */
+    public static final String SWITCH = "holdfast.redis";
+
+    /** The system property or environment variable that names the image: {@value}. */
+    public static final String IMAGE = "REDIS_IMAGE";
+
+    /** Where a server comes from. */
+    public enum Kind {
+        /** A container of Testcontainers. */
+        DOCKER,
+        /** {@code redis-server} on the PATH. */
+        PATH,
+        /** The binary of embedded-redis. */
+        EMBEDDED
+    }
+
+    private final RedisProcess process;
+    private final Kind kind;
+    private final @Nullable String password;
+
+    private RedisServer(RedisProcess process, Kind kind, @Nullable String password) {
+        this.process = process;
+        this.kind = kind;
+        this.password = password;
+    }
+
+    /**
+     * Starts a server without a password.
+     *
+     * @return a server that answers
+     * @throws IllegalStateException if none can be started
+     */
+    public static RedisServer start() {
+        return builder().start();
+    }
+
+    /**
+     * Starts with no password and no further arguments.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The server's address with its password, if any.
+     *
+     * @return such as {@code redis://127.0.0.1:40001}
+     */
+    public String uri() {
+        return "redis://%s%s:%d".formatted(password == null ? "" : ":" + password + "@", host(), port());
+    }
+
+    /**
+     * The server's host.
+     *
+     * @return a name or address
+     */
+    public String host() {
+        return process.host();
+    }
+
+    /**
+     * The server's port, the same after a restart.
+     *
+     * @return a port of {@link #host}
+     */
+    public int port() {
+        return process.port();
+    }
+
+    /**
+     * Where this server comes from.
+     *
+     * @return the kind
+     */
+    public Kind kind() {
+        return kind;
+    }
+
+    /**
+     * The process, where it is one of this machine's own.
+     *
+     * @return its id; empty for a container, or while stopped
+     */
+    public OptionalLong pid() {
+        return process.pid();
+    }
+
+    /** Kills the server: connections break, data is gone. Does nothing when it is stopped already. */
+    public void stop() {
+        process.stop();
+    }
+
+    /** Starts the server again on the same port, empty; kills it first if it runs. */
+    public void restart() {
+        process.stop();
+        process.start();
+    }
+
+    /** Freezes the server: connections stay open, nothing is answered, time goes on. */
+    public void pause() {
+        process.pause();
+    }
+
+    /** Ends a {@link #pause}. */
+    public void resume() {
+        process.resume();
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Redis (%s) at %s:%d".formatted(kind, host(), port());
+    }
+
+    /** What to start. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable String password;
+        private List<String> args = List.of();
+
+        private Builder() {}
+
+        /**
+         * Sets the password of the default user.
+         *
+         * @param required characters that need no escaping in a URI
+         * @return this
+         */
+        public Builder password(String required) {
+            password = requireNonNull(required, "required");
+            return this;
+        }
+
+        /**
+         * Adds arguments for {@code redis-server}, such as {@code --maxmemory 10mb}.
+         *
+         * @param more each word on its own
+         * @return this
+         */
+        public Builder args(String... more) {
+            args = List.of(more);
+            return this;
+        }
+
+        /**
+         * Starts the server and waits until it answers.
+         *
+         * @return a server that answers
+         * @throws IllegalStateException if none can be started
+         */
+        public RedisServer start() {
+            RedisChoice.Started started = RedisChoice.start(arguments());
+            return new RedisServer(started.process(), started.kind(), password);
+        }
+
+        private List<String> arguments() {
+            List<String> all = new ArrayList<>(List.of("--save", "", "--appendonly", "no", "--protected-mode", "no"));
+            if (password != null) {
+                all.addAll(List.of("--requirepass", password));
+            }
+            all.addAll(args);
+            return List.copyOf(all);
+        }
+    }
+}
