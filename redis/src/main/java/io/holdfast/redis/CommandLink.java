@@ -1,0 +1,89 @@
+package io.holdfast.redis;
+
+import io.holdfast.LockBackendException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The one connection for commands: made when first needed, shared by all, kept up by the driver from then on. All commands
+ * travel on it in the order they were given, so a release never overtakes its acquire. A failed attempt is forgotten; the
+ * next command tries again.
+ */
+final class CommandLink {
+
+    private final LettuceClient lettuce;
+
+    /** Null before the first attempt and after a failed one. */
+    private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
+            new AtomicReference<>();
+
+    /** Set once, by the attempt that succeeded. */
+    private volatile @Nullable StatefulRedisConnection<String, String> connection;
+
+    CommandLink(LettuceClient lettuce) {
+        this.lettuce = lettuce;
+    }
+
+    /** The connection if it was made already, in force or being restored. */
+    @Nullable
+    StatefulRedisConnection<String, String> ready() {
+        return connection;
+    }
+
+    CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+        CompletableFuture<StatefulRedisConnection<String, String>> mine = new CompletableFuture<>();
+        while (!attempt.compareAndSet(null, mine)) {
+            CompletableFuture<StatefulRedisConnection<String, String>> other = attempt.get();
+            if (other != null) {
+                return other;
+            }
+        }
+        start(mine);
+        return mine;
+    }
+
+    boolean isClosed() {
+        return lettuce.isClosed();
+    }
+
+    Mono<Void> ping(RedisFailures failures) {
+        RedisFailures.Subject subject = new RedisFailures.Subject("", "ping");
+        return Mono.defer(
+                        () -> isClosed() ? Mono.error(failures.closed(subject)) : Mono.fromFuture(this::connect, true))
+                .flatMap(made -> Mono.fromFuture(() -> pong(made)))
+                .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
+                .then();
+    }
+
+    private static CompletableFuture<String> pong(StatefulRedisConnection<String, String> made) {
+        RedisFuture<String> pong = made.async().ping();
+        return pong.toCompletableFuture();
+    }
+
+    private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {
+        try {
+            var unused = lettuce.client()
+                    .connectAsync(StringCodec.UTF8, lettuce.uri())
+                    .whenComplete((made, error) -> {
+                        if (error == null) {
+                            connection = made;
+                            mine.complete(made);
+                        } else {
+                            fail(mine, error);
+                        }
+                    });
+        } catch (RuntimeException closed) {
+            fail(mine, closed);
+        }
+    }
+
+    private void fail(CompletableFuture<StatefulRedisConnection<String, String>> mine, Throwable error) {
+        attempt.compareAndSet(mine, null);
+        mine.completeExceptionally(error);
+    }
+}

@@ -1,0 +1,116 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Our own driver client, with the options that the safety rules need, and the end of all that it started. */
+final class LettuceClient {
+
+    /** For the socket, and again for the handshake: a server that takes longer will not be of use to a lock. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    private static final int SHUTDOWN_SECONDS = 2;
+
+    private final RedisClient client;
+    private final RedisURI uri;
+    private final @Nullable ClientResources own;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private LettuceClient(RedisClient client, RedisURI uri, @Nullable ClientResources own) {
+        this.client = client;
+        this.uri = uri;
+        this.own = own;
+    }
+
+    static LettuceClient create(@Nullable ClientResources shared, RedisURI given) {
+        RedisURI uri = RedisURI.builder(given).build();
+        if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+            uri.setTimeout(CONNECT_TIMEOUT);
+        }
+        ClientResources own = shared == null ? resources() : null;
+        RedisClient client = RedisClient.create(own == null ? shared : own);
+        client.setOptions(options());
+        return new LettuceClient(client, uri, own);
+    }
+
+    private static ClientResources resources() {
+        return DefaultClientResources.builder()
+                // The driver's own goes up to 30 s, and nothing can be locked during a pause.
+                .reconnectDelay(
+                        Delay.exponential(Duration.ofMillis(1), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
+                .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+                .build();
+    }
+
+    private static ClientOptions options() {
+        return ClientOptions.builder()
+                .autoReconnect(true)
+                // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .replayFilter(command -> true)
+                // The engine bounds every operation; the driver's timer would only cost.
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(CONNECT_TIMEOUT)
+                        .keepAlive(true)
+                        .tcpNoDelay(true)
+                        .build())
+                .build();
+    }
+
+    RedisClient client() {
+        return client;
+    }
+
+    RedisURI uri() {
+        return uri;
+    }
+
+    boolean isClosed() {
+        return isClosed.get();
+    }
+
+    Mono<Void> close() {
+        return Mono.fromFuture(
+                () -> {
+                    if (isClosed.compareAndSet(false, true)) {
+                        // The driver's shutdown waits for its timer's thread: on a thread that may wait, and ends then.
+                        Thread closer = new Thread(this::shutdown, "holdfast-redis-close");
+                        closer.setDaemon(true);
+                        closer.start();
+                    }
+                    return closed;
+                },
+                true);
+    }
+
+    private void shutdown() {
+        try {
+            client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            if (own != null) {
+                own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();
+            }
+        } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
+            // Nothing can be done about it, and nobody is helped by knowing.
+        } finally {
+            closed.complete(null);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
+import java.util.Arrays;
+
+/** The answer of every script here: one integer, or a flat list of them. Collected without boxing. */
+final class NumbersOutput extends CommandOutput<String, String, long[]> {
+
+    private int count;
+
+    NumbersOutput(int expected) {
+        super(StringCodec.UTF8, new long[expected]);
+    }
+
+    @Override
+    public void set(long number) {
+        if (count == output.length) {
+            output = Arrays.copyOf(output, count + 4);
+        }
+        output[count++] = number;
+    }
+
+    @Override
+    public void multi(int size) {
+        // The elements follow one by one.
+    }
+}

@@ -1,0 +1,354 @@
+package io.holdfast.redis;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Locks in one standalone Redis or Valkey server, 6.2 or newer.
+ *
+ * <p>Waiters queue in the server, first come, first served; a release hands the lock to the next one and tells only that
+ * client. Acquire and release of a free lock are one command each.
+ *
+ * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, and {@code :queue}, {@code :waiters}, {@code :token},
+ * {@code :interest}, {@code :gone:<id>} after it. Every one of them expires. Channels: {@code <prefix>client:<random>}. An
+ * ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping +evalsha +eval
+ * +subscribe +unsubscribe +publish +time +exists +del +get +set +hget +hmget +hset +hdel +pexpire +pttl +zadd +zrem +zrange
+ * +zrank +zscore +zrangebyscore +zremrangebyrank}.
+ *
+ * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait.
+ * Both are our own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a
+ * reconnect. Answers come on the driver's threads.
+ *
+ * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again.
+ */
+public final class RedisLockBackend implements LockBackend {
+
+    /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
+    private static final String TOMBSTONE_MILLIS = "30000";
+
+    /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
+    private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
+
+    private static final Renewal NOT_HELD = new Renewal.NotHeld();
+
+    private final String keyPrefix;
+    private final String claimMillis;
+    private final RedisFailures failures;
+    private final LettuceClient lettuce;
+    private final CommandLink link;
+    private final PushChannel channel;
+    private final UnansweredClaims unanswered = new UnansweredClaims();
+
+    private RedisLockBackend(Builder builder) {
+        keyPrefix = builder.keyPrefix;
+        claimMillis = Long.toString(builder.claimTime.toMillis());
+        failures = RedisFailures.at(builder.uri);
+        lettuce = LettuceClient.create(builder.resources, builder.uri);
+        link = new CommandLink(lettuce);
+        channel = new PushChannel(lettuce, keyPrefix + "client:" + UUID.randomUUID(), failures, this::giveBack);
+    }
+
+    /**
+     * A back end with the defaults and driver resources of its own.
+     *
+     * @param uri the server
+     * @return a back end that has not connected yet
+     */
+    public static RedisLockBackend create(RedisURI uri) {
+        return builder(uri).build();
+    }
+
+    /**
+     * A back end with the defaults on shared driver resources.
+     *
+     * @param resources stay the caller's: not shut down by {@link #close}
+     * @param uri the server
+     * @return a back end that has not connected yet
+     */
+    public static RedisLockBackend create(ClientResources resources, RedisURI uri) {
+        return builder(uri).resources(resources).build();
+    }
+
+    /**
+     * Starts with the defaults.
+     *
+     * @param uri the server; copied
+     * @return a builder
+     */
+    public static Builder builder(RedisURI uri) {
+        return new Builder(uri);
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        return Mono.defer(() -> {
+            checkKind(claim);
+            if (claim.tokenFloor() >= FLOOR_LIMIT) {
+                throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
+                        .formatted(claim.key().name(), claim.tokenFloor()));
+            }
+            return ScriptCall.send(link, failures, acquisition(claim));
+        });
+    }
+
+    private ScriptCall.Request<LockAttempt> acquisition(LockClaim claim) {
+        MutexKeys keys = keysOf(claim);
+        List<String> args = List.of(
+                claim.id(),
+                millis(claim),
+                Integer.toString(claim.attempt()),
+                claim.waiting().name().toLowerCase(Locale.ROOT),
+                Long.toString(claim.tokenFloor()),
+                claimMillis,
+                channel.nameFor(claim.id()));
+        return new ScriptCall.Request<>(
+                LuaScript.ACQUIRE,
+                keys.all(claim.id()),
+                args,
+                3,
+                reply -> attempt(claim, reply),
+                () -> RedisFailures.Subject.of("acquire", keys),
+                () -> unanswered.add(claim.id()));
+    }
+
+    private LockAttempt attempt(LockClaim claim, long[] reply) {
+        if (reply[0] == 1) {
+            return new LockAttempt.Acquired(reply[1], Duration.ofMillis(reply[2]));
+        }
+        channel.openFor(claim.id());
+        Duration lookAgainWithin = Duration.ofMillis(reply[1]);
+        return reply[0] == 2 ? new LockAttempt.Queued(lookAgainWithin) : new LockAttempt.Contended(lookAgainWithin);
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        return renewals(List.of(claim)).map(answers -> answers.get(0));
+    }
+
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        List<LockClaim> batch = List.copyOf(claims);
+        return batch.isEmpty() ? Flux.empty() : renewals(batch).flatMapIterable(answers -> answers);
+    }
+
+    private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
+        return Mono.defer(() -> {
+            claims.forEach(RedisLockBackend::checkKind);
+            return ScriptCall.send(link, failures, renewal(claims));
+        });
+    }
+
+    private ScriptCall.Request<List<Renewal>> renewal(List<LockClaim> claims) {
+        List<String> keys = new ArrayList<>(claims.size());
+        List<String> args = new ArrayList<>(2 * claims.size());
+        for (LockClaim claim : claims) {
+            keys.add(keysOf(claim).holder());
+            args.add(claim.id());
+            args.add(millis(claim));
+        }
+        return new ScriptCall.Request<>(
+                LuaScript.RENEW,
+                keys,
+                args,
+                claims.size(),
+                reply -> renewed(claims, reply),
+                () -> subjectOfRenewal(claims),
+                RedisLockBackend::nothing);
+    }
+
+    private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {
+        List<Renewal> answers = new ArrayList<>(reply.length);
+        for (int i = 0; i < reply.length; i++) {
+            // Whole milliseconds were sent, so no more is promised.
+            Duration lease = Duration.ofMillis(claims.get(i).lease().toMillis());
+            answers.add(reply[i] == 1 ? new Renewal.Held(lease) : NOT_HELD);
+        }
+        return answers;
+    }
+
+    private RedisFailures.Subject subjectOfRenewal(List<LockClaim> claims) {
+        return claims.size() == 1
+                ? RedisFailures.Subject.of("renew", keysOf(claims.get(0)))
+                : new RedisFailures.Subject("", "renew %d locks".formatted(claims.size()));
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        return Mono.defer(() -> {
+            checkKind(claim);
+            return release(keysOf(claim), claim.id(), claim.attempt());
+        });
+    }
+
+    private Mono<Ownership> release(MutexKeys keys, String id, int attempt) {
+        String isUnknown = unanswered.contains(id) ? "1" : "0";
+        List<String> args =
+                List.of(id, Integer.toString(attempt), claimMillis, TOMBSTONE_MILLIS, isUnknown, channel.name());
+        return ScriptCall.send(
+                link,
+                failures,
+                new ScriptCall.Request<>(
+                        LuaScript.RELEASE,
+                        keys.all(id),
+                        args,
+                        1,
+                        reply -> ended(id, reply),
+                        () -> RedisFailures.Subject.of("release", keys),
+                        RedisLockBackend::nothing));
+    }
+
+    private Ownership ended(String id, long[] reply) {
+        unanswered.remove(id);
+        return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
+    }
+
+    /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
+    private void giveBack(PushMessage message) {
+        if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
+            // A failure leaves the grant to end with its claim time.
+            release(message.keys(), message.claimId(), granted.attempt()).subscribe(ownership -> {}, error -> {});
+        }
+    }
+
+    /** Claims that are watched now, for tests. */
+    int watchCount() {
+        return channel.watchCount();
+    }
+
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return claim.key().kind() == LockKind.MUTEX ? channel.watch(claim.id()) : Flux.error(unsupported(claim));
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        return link.ping(failures);
+    }
+
+    @Override
+    public Set<LockFeature> features() {
+        return Set.of(LockFeature.FIFO, LockFeature.TOKEN_FLOOR);
+    }
+
+    @Override
+    public String name() {
+        return "redis";
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return lettuce.close();
+    }
+
+    private MutexKeys keysOf(LockClaim claim) {
+        return MutexKeys.of(keyPrefix, claim.key().name());
+    }
+
+    private static void nothing() {}
+
+    private static String millis(LockClaim claim) {
+        return Long.toString(claim.lease().toMillis());
+    }
+
+    private static void checkKind(LockClaim claim) {
+        if (claim.key().kind() != LockKind.MUTEX) {
+            throw unsupported(claim);
+        }
+    }
+
+    private static UnsupportedOperationException unsupported(LockClaim claim) {
+        return new UnsupportedOperationException("lock '%s': the Redis back end has no %s locks"
+                .formatted(claim.key().name(), claim.key().kind()));
+    }
+
+    /** Options of a {@link RedisLockBackend}. Not thread-safe. */
+    public static final class Builder {
+
+        private final RedisURI uri;
+        private @Nullable ClientResources resources;
+        private String keyPrefix = "holdfast:";
+        private Duration claimTime = Duration.ofSeconds(2);
+
+        private Builder(RedisURI uri) {
+            this.uri = requireNonNull(uri, "uri");
+            if (!uri.getSentinels().isEmpty()) {
+                throw new IllegalArgumentException("uri must name a standalone server, but names sentinels");
+            }
+        }
+
+        /**
+         * Shares driver resources: event loops, timer, name resolution.
+         *
+         * @param shared stay the caller's: not shut down by {@link RedisLockBackend#close}
+         * @return this
+         */
+        public Builder resources(ClientResources shared) {
+            resources = requireNonNull(shared, "shared");
+            return this;
+        }
+
+        /**
+         * Sets what every key and channel begins with.
+         *
+         * @param prefix no whitespace and no braces, may be empty; default {@code holdfast:}
+         * @return this
+         * @throws IllegalArgumentException if it has any of those
+         */
+        public Builder keyPrefix(String prefix) {
+            requireNonNull(prefix, "prefix");
+            boolean isClean = prefix.chars()
+                    .noneMatch(c -> c == '{' || c == '}' || Character.isWhitespace(c) || Character.isISOControl(c));
+            if (!isClean) {
+                throw new IllegalArgumentException(
+                        "keyPrefix must have no whitespace and no braces, was '%s'".formatted(prefix));
+            }
+            keyPrefix = prefix;
+            return this;
+        }
+
+        /**
+         * Sets how long a waiter that was made the holder may take to confirm it. A waiter that has just died costs the next
+         * one this time at most.
+         *
+         * @param limit 10 ms to 1 minute; default 2 s
+         * @return this
+         * @throws IllegalArgumentException if it is out of that range
+         */
+        public Builder claimTime(Duration limit) {
+            requireNonNull(limit, "limit");
+            if (limit.compareTo(Duration.ofMillis(10)) < 0 || limit.compareTo(Duration.ofMinutes(1)) > 0) {
+                throw new IllegalArgumentException("claimTime must be from 10 ms to 1 minute, was " + limit);
+            }
+            claimTime = limit;
+            return this;
+        }
+
+        /**
+         * Makes the back end. Connects nowhere yet.
+         *
+         * @return a back end
+         */
+        public RedisLockBackend build() {
+            return new RedisLockBackend(this);
+        }
+    }
+}

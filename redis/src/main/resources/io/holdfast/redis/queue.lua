@@ -1,0 +1,89 @@
+-- The queue of one mutex: what acquire.lua and release.lua share. Included by them, never run alone.
+--
+-- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix:
+--   1  P{name}:mutex           HASH  the holder: id, token, attempt, lease, channel; expires with the lease
+--   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
+--   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor channel", of those in the queue
+--   4  P{name}:mutex:token     STRING  the last token granted; expires a day after the moment it stands for
+--   5  P{name}:mutex:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
+--   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
+-- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f', since '..' loses digits.
+
+local function micros()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+local function min_ms(a, b)
+  return math.max(1, math.floor(math.min(a, b)))
+end
+
+-- True for the WRONGTYPE error of a pcall. Other errors are not about the key and must be passed on.
+local function is_wrong_type(reply)
+  return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true)
+end
+
+local function save_token(token)
+  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 86400000))
+end
+
+local function next_token(now, floor)
+  local stored = tonumber(redis.call('GET', KEYS[4]) or 0)
+  if not stored then
+    error('FOREIGN value in the token counter')
+  end
+  return math.max(stored + 1, now, floor)
+end
+
+-- Makes the claim the holder for ms. The token comes first: on a server too old for PXAT nothing else is written.
+local function hold(token, id, attempt, lease, channel, ms)
+  save_token(token)
+  redis.call('HSET', KEYS[1], 'id', id, 'token', digits(token), 'attempt', attempt, 'lease', lease, 'channel', channel)
+  redis.call('PEXPIRE', KEYS[1], ms)
+end
+
+local function leave_queue(id)
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+end
+
+-- Gives the free lock to the first living waiter, and returns its id; false when there is none. The caller's own id, when
+-- it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel nobody receives is passed
+-- over and keeps its place, and so is one without a channel: it gets the lock when it looks and nobody living is before it.
+-- A channel is tried once per run: the waiters of a killed client cost one PUBLISH. Who has not looked for half of its lease
+-- is gone.
+local function serve(now, caller, claim_ms)
+  local dead, place = {[''] = true}, 0
+  while true do
+    local id = redis.call('ZRANGE', KEYS[2], place, place)[1]
+    if not id then
+      return false
+    end
+    local entry = redis.call('HGET', KEYS[3], id) or ''
+    local attempt, lease, looked, floor, channel = string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (.*)$')
+    if id == caller then
+      return id
+    elseif not attempt or now - tonumber(looked) > tonumber(lease) * 500 then
+      leave_queue(id)
+    elseif dead[channel] then
+      place = place + 1
+    else
+      local ms = min_ms(claim_ms, tonumber(lease))
+      local token = next_token(now, tonumber(floor))
+      -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted.
+      local valid = math.floor((now - tonumber(looked)) / 1000) + ms
+      local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+      if redis.call('PUBLISH', channel, grant) > 0 then
+        leave_queue(id)
+        hold(token, id, attempt, lease, channel, ms)
+        return id
+      end
+      dead[channel] = true
+      place = place + 1
+    end
+  end
+end

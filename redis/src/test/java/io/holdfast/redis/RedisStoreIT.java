@@ -1,0 +1,253 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is in the server's memory, before, while and after. */
+class RedisStoreIT {
+
+    private static final String NAME = "orders";
+    private static final String HOLDER = Store.holderKey(NAME);
+    private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
+
+    private static Store store;
+    private RedisLockBackend backend;
+
+    @BeforeAll
+    static void startServer() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        store.close();
+    }
+
+    @BeforeEach
+    void start() {
+        String flushed = store.redis().flushall();
+        assertThat(flushed).isEqualTo("OK");
+        backend = store.backend();
+    }
+
+    @AfterEach
+    void stop() {
+        Store.end(backend);
+    }
+
+    @Test
+    void uncontendedCycleLeavesOnlyTheExpiringTokenCounter() {
+        LockClaim claim = Store.claim(NAME);
+        acquired(claim);
+        assertThat(store.keys()).containsExactlyInAnyOrder(HOLDER, HOLDER + ":token");
+        Store.answer(backend.release(claim));
+        assertThat(store.keys()).containsExactly(HOLDER + ":token");
+    }
+
+    @Test
+    void queueThatWasServedLeavesOnlyTheExpiringTokenCounter() {
+        LockClaim holder = Store.claim(NAME);
+        LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+        acquired(holder);
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        Store.answer(backend.release(holder));
+        acquired(waiter.withAttempt(2));
+        Store.answer(backend.release(waiter.withAttempt(2)));
+        assertThat(store.keys()).containsExactly(HOLDER + ":token");
+    }
+
+    @Test
+    void everyKeyExpires() {
+        acquired(Store.claim(NAME));
+        Store.answer(backend.tryAcquire(Store.claim(NAME, Waiting.QUEUE)));
+        Store.answer(backend.release(Store.claim(NAME)));
+        assertThat(store.keys())
+                .hasSize(5)
+                .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
+    }
+
+    @Test
+    void queueOutlivesItsLongestLease() {
+        acquired(Store.claim(NAME));
+        LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(waiter));
+        Store.answer(backend.tryAcquire(LockClaim.first(waiter.key(), "short", Duration.ofSeconds(1), Waiting.QUEUE)));
+        assertThat(store.redis().pttl(HOLDER + ":queue")).isGreaterThan(25_000);
+        assertThat(store.redis().pttl(HOLDER + ":waiters")).isGreaterThan(25_000);
+    }
+
+    @Test
+    void tokenIsTheServersTimeAndItsCounterExpiresADayAfterIt() {
+        long token = acquired(Store.claim(NAME));
+        long nowMicros = serverMicros();
+        assertThat(token).isBetween(nowMicros - 10_000_000, nowMicros);
+        assertThat(store.redis().get(HOLDER + ":token")).isEqualTo(Long.toString(token));
+        assertThat(store.redis().pttl(HOLDER + ":token")).isBetween(DAY_MILLIS - 10_000, DAY_MILLIS);
+    }
+
+    @Test
+    void counterThatAFloorDroveAheadOutlivesTheMomentItStandsFor() {
+        long hourAhead = serverMicros() + 3_600_000_000L;
+        long token = acquired(Store.claim(NAME).withTokenFloor(hourAhead));
+        assertThat(token).isEqualTo(hourAhead);
+        assertThat(store.redis().pttl(HOLDER + ":token")).isBetween(DAY_MILLIS + 3_590_000, DAY_MILLIS + 3_600_000);
+    }
+
+    @Test
+    void tokensKeepEveryDigitUpToTheHighestFloor() {
+        long highest = (1L << 53) - (1L << 40) - 1;
+        LockClaim claim = Store.claim(NAME).withTokenFloor(highest);
+        assertThat(acquired(claim)).isEqualTo(highest);
+        Store.answer(backend.release(claim));
+        assertThat(acquired(Store.claim(NAME))).isEqualTo(highest + 1);
+    }
+
+    @Test
+    void floorOutOfRangeIsRefusedBeforeItIsSent() {
+        LockClaim claim = Store.claim(NAME).withTokenFloor((1L << 53) - (1L << 40));
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'orders'")
+                .hasMessageContaining(Long.toString(claim.tokenFloor()));
+        assertThat(store.keys()).isEmpty();
+    }
+
+    @Test
+    void answeredClaimsLeaveNoTombstone() {
+        LockClaim claim = Store.claim(NAME, Waiting.QUEUE);
+        acquired(claim);
+        LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(waiter));
+        Store.answer(backend.release(waiter));
+        Store.answer(backend.release(claim));
+        assertThat(store.keys()).noneMatch(key -> key.contains(":gone:"));
+    }
+
+    @Test
+    void releaseAfterAnUnansweredLookLeavesATombstoneThatExpires() {
+        LockClaim warmUp = Store.claim("warm-up");
+        acquired(warmUp);
+        LockClaim claim = Store.claim(NAME);
+        // Cancelled in flight: whether the server has seen it or not, nobody here will know.
+        backend.tryAcquire(claim).subscribe().dispose();
+        Store.answer(backend.release(claim));
+        String tombstone = HOLDER + ":gone:" + claim.id();
+        assertThat(store.redis().pttl(tombstone)).isBetween(1L, 30_000L);
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(store.redis().exists(HOLDER)).isZero();
+    }
+
+    @Test
+    void foreignKeyIsNeverOverwrittenAndNamedInTheError() {
+        store.redis().set(HOLDER, "theirs");
+        assertForeign();
+        assertThat(store.redis().get(HOLDER)).isEqualTo("theirs");
+    }
+
+    @Test
+    void foreignHashIsNeverOverwritten() {
+        store.redis().hset(HOLDER, Map.of("field", "theirs"));
+        assertForeign();
+        assertThat(store.redis().hgetall(HOLDER)).isEqualTo(Map.of("field", "theirs"));
+    }
+
+    private void assertForeign() {
+        for (Waiting waiting : Waiting.values()) {
+            LockClaim claim = Store.claim(NAME, waiting);
+            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
+                    .isInstanceOfSatisfying(LockBackendException.class, e -> {
+                        assertThat(e.isTransient()).isFalse();
+                        assertThat(e.lockName()).isEqualTo(NAME);
+                        assertThat(e).hasMessageContaining(HOLDER).hasMessageContaining("something else");
+                    });
+            assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
+            assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
+        }
+        assertThat(store.keys()).filteredOn(key -> !key.contains(":gone:")).containsExactly(HOLDER);
+    }
+
+    @Test
+    void foreignTokenCounterIsNeverOverwritten() {
+        store.redis().set(HOLDER + ":token", "theirs");
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim(NAME))))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        e -> assertThat(e.isTransient()).isFalse());
+        assertThat(store.keys()).containsExactly(HOLDER + ":token");
+        assertThat(store.redis().get(HOLDER + ":token")).isEqualTo("theirs");
+    }
+
+    @Test
+    void foreignKeyInABatchDoesNotFailTheOthers() {
+        store.redis().set(Store.holderKey("b"), "theirs");
+        LockClaim first = Store.claim("a");
+        LockClaim last = Store.claim("c");
+        acquired(first);
+        acquired(last);
+        List<Renewal> answers = Store.answer(
+                backend.renewAll(List.of(first, Store.claim("b"), last)).collectList());
+        assertThat(answers)
+                .containsExactly(new Renewal.Held(Store.LEASE), new Renewal.NotHeld(), new Renewal.Held(Store.LEASE));
+    }
+
+    @Test
+    void everyRenewalOfABatchHasItsOwnLease() {
+        LockClaim first = Store.claim("a");
+        LockClaim longer = LockClaim.first(LockKey.of(LockKind.MUTEX, "b"), "id", Duration.ofMinutes(5), Waiting.NONE);
+        acquired(first);
+        acquired(longer);
+        Store.answer(backend.renewAll(List.of(first, longer)).collectList());
+        assertThat(store.redis().pttl(Store.holderKey("a"))).isBetween(20_000L, 30_000L);
+        assertThat(store.redis().pttl(Store.holderKey("b"))).isBetween(290_000L, 300_000L);
+    }
+
+    @Test
+    void keysHaveTheChosenPrefix() {
+        RedisLockBackend prefixed =
+                RedisLockBackend.builder(store.uri()).keyPrefix("shop:locks:").build();
+        Store.answer(prefixed.tryAcquire(Store.claim(NAME)));
+        Store.end(prefixed);
+        assertThat(store.keys()).allMatch(key -> key.startsWith("shop:locks:{orders}:mutex"));
+    }
+
+    @Test
+    void otherKindsAreNotSupported() {
+        LockClaim claim = LockClaim.first(LockKey.of(LockKind.READ, NAME), "id", Store.LEASE, Waiting.NONE);
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("READ");
+        assertThatThrownBy(() -> Store.answer(backend.renew(claim))).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> Store.answer(backend.release(claim)))
+                .isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    @CanIgnoreReturnValue
+    private long acquired(LockClaim claim) {
+        LockAttempt answer = Store.answer(backend.tryAcquire(claim));
+        assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
+        return ((LockAttempt.Acquired) answer).fencingToken();
+    }
+
+    private static long serverMicros() {
+        List<String> time = store.redis().time();
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+    }
+}

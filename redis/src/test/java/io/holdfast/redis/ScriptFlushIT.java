@@ -1,0 +1,71 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A server that has forgotten the scripts: after a restart, a failover, SCRIPT FLUSH. */
+class ScriptFlushIT {
+
+    private Store store;
+    private RedisLockBackend backend;
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        backend = store.backend();
+    }
+
+    @AfterEach
+    void stop() {
+        Store.end(backend);
+        store.close();
+    }
+
+    @Test
+    void userDoesNotNoticeAFlush() {
+        LockClaim claim = Store.claim("orders");
+        for (int i = 0; i < 3; i++) {
+            flush();
+            assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+            flush();
+            assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
+            flush();
+            assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        }
+    }
+
+    @Test
+    void eachScriptIsSentOnceInFull() {
+        for (int i = 0; i < 10; i++) {
+            LockClaim claim = Store.claim("orders");
+            Store.answer(backend.tryAcquire(claim));
+            Store.answer(backend.renew(claim));
+            Store.answer(backend.release(claim));
+        }
+        assertThat(store.calls("eval")).isEqualTo(3);
+    }
+
+    @Test
+    void repairSendsNothingForALookThatWasCancelled() {
+        LockClaim claim = Store.claim("orders");
+        Store.answer(backend.ping());
+        store.server.pause();
+        // Written to the socket, answered with NOSCRIPT when the server goes on: nobody waits for it then.
+        backend.tryAcquire(claim).subscribe().dispose();
+        store.server.resume();
+        Store.answer(backend.ping());
+        assertThat(store.calls("eval")).isZero();
+        assertThat(store.keys()).isEmpty();
+    }
+
+    private void flush() {
+        assertThat(store.redis().scriptFlush()).isEqualTo("OK");
+    }
+}

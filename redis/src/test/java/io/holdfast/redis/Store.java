@@ -1,0 +1,110 @@
+package io.holdfast.redis;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** A server, a look into it that shares nothing with the back end, and waiting for answers. Blocks, as tests may. */
+final class Store implements AutoCloseable {
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    final RedisServer server;
+    private final RedisClient client;
+    private final StatefulRedisConnection<String, String> connection;
+
+    private Store(RedisServer server) {
+        this.server = server;
+        client = RedisClient.create(server.uri());
+        connection = client.connect();
+    }
+
+    static Store start(String... args) {
+        return new Store(RedisServer.builder().args(args).start());
+    }
+
+    RedisURI uri() {
+        return RedisURI.create(server.uri());
+    }
+
+    RedisLockBackend backend() {
+        return RedisLockBackend.create(uri());
+    }
+
+    RedisCommands<String, String> redis() {
+        return connection.sync();
+    }
+
+    static LockClaim claim(String name) {
+        return claim(name, Waiting.NONE);
+    }
+
+    static LockClaim claim(String name, Waiting waiting) {
+        return LockClaim.first(
+                LockKey.of(LockKind.MUTEX, name), UUID.randomUUID().toString(), LEASE, waiting);
+    }
+
+    static String holderKey(String name) {
+        return MutexKeys.of("holdfast:", name).holder();
+    }
+
+    @CanIgnoreReturnValue
+    static <T> T answer(Mono<T> question) {
+        try {
+            return question.toFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            throw new AssertionError(e.getCause());
+        } catch (TimeoutException | InterruptedException e) {
+            throw new AssertionError("no answer within " + PATIENCE, e);
+        }
+    }
+
+    static void end(@Nullable RedisLockBackend backend) {
+        if (backend != null) {
+            Object nothing = backend.close().toFuture().join();
+            assert nothing == null;
+        }
+    }
+
+    /** How often the server has run a command since {@code CONFIG RESETSTAT}; those inside scripts count too. */
+    long calls(String command) {
+        Matcher line = Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(redis().info("commandstats"));
+        return line.find() ? Long.parseLong(line.group(1)) : 0;
+    }
+
+    List<String> keys() {
+        return redis().keys("*");
+    }
+
+    long clients() {
+        return redis().clientList().lines().count();
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+        client.shutdown(0, 2, TimeUnit.SECONDS);
+        server.close();
+    }
+}
