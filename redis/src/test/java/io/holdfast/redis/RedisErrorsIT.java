@@ -1,0 +1,338 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Each failure says which lock, at which server, and what to do; and whether waiting may help. */
+class RedisErrorsIT {
+
+    private static final String SECRET = "s3cr3t-of-the-test";
+
+    private static Store store;
+    private RedisLockBackend backend;
+
+    @BeforeAll
+    static void startServer() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        store.close();
+    }
+
+    @BeforeEach
+    void start() {
+        String reset = store.redis().flushall() + store.redis().configSet("maxmemory", "0");
+        assertThat(reset).isEqualTo("OKOK");
+    }
+
+    @AfterEach
+    void stop() {
+        Store.end(backend);
+    }
+
+    @Test
+    void nobodyListens() {
+        assertFails(RedisURI.create("127.0.0.1", freePort()), true, "start the server");
+    }
+
+    @Test
+    void connectionIsLostAndComesBack() {
+        RedisServer server = RedisServer.start();
+        try (server) {
+            backend = RedisLockBackend.create(RedisURI.create(server.uri()));
+            LockClaim claim = Store.claim("orders");
+            assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+            server.stop();
+            LockBackendException lost = failure(claim);
+            assertThat(lost.isTransient()).isTrue();
+            assertThat(lost).hasMessageContaining("made anew");
+            server.restart();
+            assertThat(Store.answer(eventually(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        }
+    }
+
+    @Test
+    void firstConnectionIsTriedAgainByTheNextCommand() {
+        RedisServer server = RedisServer.start();
+        try (server) {
+            server.stop();
+            backend = RedisLockBackend.create(RedisURI.create(server.uri()));
+            assertThat(failure(Store.claim("orders")).isTransient()).isTrue();
+            server.restart();
+            assertThat(Store.answer(backend.tryAcquire(Store.claim("orders"))))
+                    .isInstanceOf(LockAttempt.Acquired.class);
+        }
+    }
+
+    private Mono<LockAttempt> eventually(LockClaim claim) {
+        return backend.tryAcquire(claim)
+                .retryWhen(Retry.fixedDelay(500, Duration.ofMillis(10))
+                        .filter(e -> e instanceof LockBackendException failed && failed.isTransient()));
+    }
+
+    @Test
+    void passwordIsMissing() {
+        try (RedisServer server = RedisServer.builder().password(SECRET).start()) {
+            assertFails(RedisURI.create(server.host(), server.port()), false, "wants a password");
+        }
+    }
+
+    @Test
+    void passwordIsWrongAndIsNotTold() {
+        try (RedisServer server = RedisServer.builder().password("right").start()) {
+            RedisURI uri = RedisURI.builder()
+                    .withHost(server.host())
+                    .withPort(server.port())
+                    .withPassword(SECRET.toCharArray())
+                    .build();
+            LockBackendException failure = assertFails(uri, false, "password is wrong");
+            StringWriter everything = new StringWriter();
+            failure.printStackTrace(new PrintWriter(everything, true));
+            assertThat(everything.toString()).doesNotContain(SECRET);
+        }
+    }
+
+    @Test
+    void passwordIsRight() {
+        try (RedisServer server = RedisServer.builder().password(SECRET).start()) {
+            backend = RedisLockBackend.create(RedisURI.create(server.uri()));
+            assertThat(Store.answer(backend.tryAcquire(Store.claim("orders"))))
+                    .isInstanceOf(LockAttempt.Acquired.class);
+        }
+    }
+
+    @Test
+    void aclForbidsTheKey() {
+        user("limited", "on nopass ~other:* &* +@all");
+        assertFails(userUri("limited"), false, "the ACL forbids it");
+    }
+
+    @Test
+    void aclForbidsScripts() {
+        user("scriptless", "on nopass ~* &* +@all -evalsha -eval");
+        assertFails(userUri("scriptless"), false, "the ACL forbids it");
+    }
+
+    @Test
+    void documentedAclIsEnough() throws InterruptedException {
+        user(
+                "locker",
+                "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
+                        + "+subscribe +unsubscribe +publish +time +exists +del +get +set +hget +hmget +hset +hdel +pexpire +pttl "
+                        + "+zadd +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank");
+        backend = RedisLockBackend.create(userUri("locker"));
+        LockClaim holder = Store.claim("orders");
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        LockClaim notified = Store.claim("orders", Waiting.NOTIFY);
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        Disposable watch = backend.watch(waiter).subscribe(signals::add);
+        Disposable another = backend.watch(notified).subscribe();
+        Store.answer(backend.tryAcquire(holder));
+        Store.answer(backend.tryAcquire(waiter));
+        Store.answer(backend.tryAcquire(notified));
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        Store.answer(backend.release(holder));
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
+        Store.answer(backend.renew(waiter));
+        Store.answer(backend.release(waiter));
+        Store.answer(backend.ping());
+        watch.dispose();
+        another.dispose();
+    }
+
+    @Test
+    void watchEndsWhenTheChannelIsForbidden() throws InterruptedException {
+        user("deaf", "on nopass ~* resetchannels +@all");
+        backend = RedisLockBackend.create(userUri("deaf"));
+        Store.answer(backend.tryAcquire(Store.claim("orders")));
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        BlockingQueue<Throwable> errors = new LinkedBlockingQueue<>();
+        Disposable watch = backend.watch(waiter).subscribe(signal -> {}, errors::add);
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(errors.poll(10, TimeUnit.SECONDS))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the ACL forbids it")
+                .hasMessageContaining("holdfast:client:");
+        assertThat(watch.isDisposed()).isTrue();
+        assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
+    }
+
+    @Test
+    void memoryIsFull() {
+        String set = store.redis().configSet("maxmemory", "1");
+        assertThat(set).isEqualTo("OK");
+        assertFails(store.uri(), true, "maxmemory");
+    }
+
+    @Test
+    void serverIsAReplica() {
+        try (RedisServer replica = RedisServer.builder()
+                .args("--replicaof", store.server.host(), Integer.toString(store.server.port()))
+                .start()) {
+            assertFails(RedisURI.create(replica.uri()), true, "replica");
+        }
+    }
+
+    @Test
+    void serverIsBusyWithAScript() {
+        try (Store slow = Store.start("--lua-time-limit", "50");
+                RedisClient other = RedisClient.create(slow.uri())) {
+            backend = slow.backend();
+            Store.answer(backend.ping());
+            var endless = other.connect().async().eval("while true do end", ScriptOutputType.STATUS);
+            LockBackendException busy;
+            do {
+                busy = failure(Store.claim("orders"));
+            } while (!busy.getMessage().contains("BUSY"));
+            assertThat(busy.isTransient()).isTrue();
+            assertThat(busy).hasMessageContaining("long script");
+            assertThat(slow.redis().scriptKill()).isEqualTo("OK");
+            assertThat(endless.isCancelled()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "-LOADING Redis is loading the dataset in memory|true|loading",
+                "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.|true|without its master",
+                "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist|true|cannot save",
+                "-NOREPLICAS Not enough good replicas to write.|true|replicas",
+                "-ERR something new|false|refused the command"
+            })
+    void serverSaysWhatIsWrong(String answer, boolean isTransient, String advice) throws IOException {
+        try (FakeServer fake = FakeServer.answering(name -> name.startsWith("eval") ? answer : greeting(name))) {
+            assertFails(RedisURI.create("127.0.0.1", fake.port()), isTransient, advice);
+        }
+    }
+
+    @Test
+    void serverIsOlderThanSixTwo() throws IOException {
+        String noPxat = "-ERR Error running script (call to f_0): @user_script:30: @user_script: 30: -ERR syntax error";
+        try (FakeServer old = FakeServer.answering(name -> name.startsWith("evalsha")
+                ? "-NOSCRIPT No matching script."
+                : name.startsWith("eval") ? noPxat : greeting(name))) {
+            assertFails(RedisURI.create("127.0.0.1", old.port()), false, "older than Redis 6.2");
+        }
+    }
+
+    @Test
+    void serverIsNoRedis() throws IOException {
+        try (FakeServer web = FakeServer.answering(name -> "HTTP/1.1 400 Bad Request\r\n")) {
+            assertFails(RedisURI.create("127.0.0.1", web.port()), false, "does not speak the Redis protocol");
+        }
+    }
+
+    @Test
+    void serverIsSilent() throws IOException {
+        try (FakeServer silent = FakeServer.answering(name -> null)) {
+            RedisURI uri = RedisURI.create("127.0.0.1", silent.port());
+            uri.setTimeout(Duration.ofMillis(200));
+            assertFails(uri, true, "does not answer");
+        }
+    }
+
+    @Test
+    void closedBackendSaysSo() {
+        RedisLockBackend closed = store.backend();
+        Store.answer(closed.ping());
+        Store.end(closed);
+        Store.end(closed);
+        assertThatThrownBy(() -> Store.answer(closed.tryAcquire(Store.claim("orders"))))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        e -> assertThat(e.isTransient()).isFalse())
+                .hasMessageContaining("was closed");
+        assertThatThrownBy(() -> Store.answer(closed.ping())).hasMessageContaining("was closed");
+    }
+
+    /** Redis before 6 has no HELLO; the driver then speaks the older protocol. */
+    private static String greeting(String name) {
+        return name.startsWith("ping") ? "+PONG" : "-ERR unknown command `" + name.strip() + "`";
+    }
+
+    @CanIgnoreReturnValue
+    private LockBackendException assertFails(RedisURI uri, boolean isTransient, String advice) {
+        backend = RedisLockBackend.create(uri);
+        LockBackendException failure = failure(Store.claim("orders"));
+        assertThat(failure)
+                .hasMessageContaining("acquire lock 'orders'")
+                .hasMessageContaining("holdfast:{orders}:mutex")
+                .hasMessageContaining(uri.getHost() + ":" + uri.getPort())
+                .hasMessageContaining(advice);
+        assertThat(failure.isTransient()).as(failure.getMessage()).isEqualTo(isTransient);
+        assertThat(failure.lockName()).isEqualTo("orders");
+        assertThat(failure).hasCauseInstanceOf(Throwable.class);
+        return failure;
+    }
+
+    private LockBackendException failure(LockClaim claim) {
+        LockBackendException failure =
+                catchThrowableOfType(LockBackendException.class, () -> Store.answer(backend.tryAcquire(claim)));
+        assertThat(failure).as("a failure").isNotNull();
+        return failure;
+    }
+
+    private static void user(String name, String rules) {
+        var args = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add(name).add("reset");
+        for (String rule : rules.split(" ", -1)) {
+            args.add(rule);
+        }
+        String answer = store.redis().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), args);
+        assertThat(answer).isEqualTo("OK");
+    }
+
+    private static RedisURI userUri(String name) {
+        return RedisURI.builder()
+                .withHost(store.server.host())
+                .withPort(store.server.port())
+                .withAuthentication(name, "any")
+                .build();
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
