@@ -18,13 +18,10 @@ import java.util.Objects;
  */
 record LuaScript(String name, String body, String sha) {
 
-    static final LuaScript ACQUIRE = load("acquire");
-    static final LuaScript RELEASE = load("release");
-    static final LuaScript RENEW = load("renew");
-
     private static final String INCLUDE = "--#include queue.lua";
 
-    private static LuaScript load(String name) {
+    /** Reads a file, so not on an event loop. */
+    static LuaScript load(String name) {
         String text = read(name + ".lua");
         String body = text.contains(INCLUDE) ? text.replace(INCLUDE, read("queue.lua")) : text;
         return new LuaScript(name, body, sha1(body));

@@ -42,6 +42,11 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockBackend implements LockBackend {
 
+    // Read when the first back end is made, not when it is first used: that may be on an event loop.
+    private static final LuaScript ACQUIRE = LuaScript.load("acquire");
+    private static final LuaScript RELEASE = LuaScript.load("release");
+    private static final LuaScript RENEW = LuaScript.load("renew");
+
     /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
     private static final String TOMBSTONE_MILLIS = "30000";
 
@@ -121,7 +126,7 @@ public final class RedisLockBackend implements LockBackend {
                 claimMillis,
                 channel.nameFor(claim.id()));
         return new ScriptCall.Request<>(
-                LuaScript.ACQUIRE,
+                ACQUIRE,
                 keys.all(claim.id()),
                 args,
                 3,
@@ -166,7 +171,7 @@ public final class RedisLockBackend implements LockBackend {
             args.add(millis(claim));
         }
         return new ScriptCall.Request<>(
-                LuaScript.RENEW,
+                RENEW,
                 keys,
                 args,
                 claims.size(),
@@ -207,7 +212,7 @@ public final class RedisLockBackend implements LockBackend {
                 link,
                 failures,
                 new ScriptCall.Request<>(
-                        LuaScript.RELEASE,
+                        RELEASE,
                         keys.all(id),
                         args,
                         1,

@@ -20,6 +20,9 @@ final class RedisChoice {
 
     private static final AtomicBoolean IS_PRINTED = new AtomicBoolean();
 
+    /** Set by the first failure: an image that cannot be had is asked for once per JVM. */
+    private static final AtomicBoolean IS_DOCKER_USELESS = new AtomicBoolean();
+
     /** A server that answers, and where it comes from. */
     record Started(RedisProcess process, Kind kind) {}
 
@@ -46,10 +49,11 @@ final class RedisChoice {
     }
 
     private static Started first(List<String> arguments) {
-        if (isDockerThere()) {
+        if (!IS_DOCKER_USELESS.get() && isDockerThere()) {
             try {
                 return docker(arguments);
             } catch (RuntimeException noImage) {
+                IS_DOCKER_USELESS.set(true);
                 System.out.println("[holdfast] Docker is there, but starts no Redis: " + noImage.getMessage());
             }
         }
