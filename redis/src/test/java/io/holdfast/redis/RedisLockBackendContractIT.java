@@ -1,0 +1,67 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class RedisLockBackendContractIT implements LockBackendContract {
+
+    /** Short, since the contract waits for it with a real clock. */
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static Store store;
+    private static RedisLockBackend backend;
+    private static RedisLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        backend = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+        another = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return another;
+    }
+
+    @Override
+    public Duration claimTime() {
+        return CLAIM_TIME;
+    }
+
+    /** A real server's time only passes by itself. */
+    @Override
+    public void passTime(Duration time) {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> keys =
+                store.keys().stream().filter(key -> !key.endsWith(":mutex:token") && !key.contains(":mutex:gone:"));
+        Stream<String> watches =
+                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        return Stream.concat(keys, watches).toList();
+    }
+}
