@@ -147,7 +147,9 @@ class RedisStoreIT {
         acquired(warmUp);
         LockClaim claim = Store.claim(NAME);
         // Cancelled in flight: whether the server has seen it or not, nobody here will know.
+        store.server.pause();
         backend.tryAcquire(claim).subscribe().dispose();
+        store.server.resume();
         Store.answer(backend.release(claim));
         String tombstone = HOLDER + ":gone:" + claim.id();
         assertThat(store.redis().pttl(tombstone)).isBetween(1L, 30_000L);
