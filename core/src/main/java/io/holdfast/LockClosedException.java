@@ -17,8 +17,9 @@ public final class LockClosedException extends LockException {
         super(
                 lockName,
                 lockName.isEmpty()
-                        ? "the lock client is closed"
-                        : "the lock client was closed, so lock '%s' cannot be acquired".formatted(lockName),
+                        ? "the lock client is closed; make a new one"
+                        : "the lock client was closed, so lock '%s' cannot be acquired; make a new one"
+                                .formatted(lockName),
                 null);
     }
 }

@@ -35,7 +35,9 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private static final int IDLE = 0;
     private static final int RUNNING = 1;
-    private static final int ENDED = 2;
+    private static final int EMITTING = 2;
+    private static final int LEFT_WHILE_EMITTING = 3;
+    private static final int ENDED = 4;
 
     private static final AtomicIntegerFieldUpdater<Acquisition> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(Acquisition.class, "stage");
@@ -49,6 +51,9 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     /** IDLE until requested, ENDED once the subscriber was told or has left: written by whoever wins. */
     private volatile int stage;
+
+    /** The thread that hands the lease over; written by it, before and after. */
+    private @Nullable Thread emitter;
 
     // All below: written and read within the mailbox.
     private long startedAtNanos;
@@ -74,10 +79,29 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     @Override
     public void cancel() {
-        int before = STAGE.getAndSet(this, ENDED);
-        if (before == RUNNING) {
-            post(this::left);
+        while (!leave(stage)) {
+            Thread.onSpinWait(); // the stage has changed meanwhile
         }
+    }
+
+    /** False when the stage is another by now. */
+    private boolean leave(int seen) {
+        return switch (seen) {
+            case IDLE -> STAGE.compareAndSet(this, IDLE, ENDED);
+            case RUNNING -> {
+                boolean first = STAGE.compareAndSet(this, RUNNING, ENDED);
+                if (first) {
+                    post(this::left);
+                }
+                yield first;
+            }
+            // On the emitting thread: the subscriber has its lease and wants no more, as next() and take(1) do. On
+            // another: it
+            // drops the lease unseen, or has it; which, nobody can tell. It has left, so the lease is given back.
+            case EMITTING ->
+                Thread.currentThread().equals(emitter) || STAGE.compareAndSet(this, EMITTING, LEFT_WHILE_EMITTING);
+            default -> true;
+        };
     }
 
     /** The client closes. */
@@ -221,17 +245,27 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     private void emit(LeaseHandle lease) {
         if (!lease.isValid()) {
             missed(lease);
-        } else if (STAGE.compareAndSet(this, RUNNING, ENDED)) {
+        } else if (beginEmission()) {
             engine().ended(this);
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
             }
             subscriber.onNext(lease);
-            subscriber.onComplete();
+            emitter = null;
+            if (STAGE.compareAndSet(this, EMITTING, ENDED)) {
+                subscriber.onComplete();
+            } else {
+                lease.held().release();
+            }
         } else {
             lease.held().release();
             engine().ended(this);
         }
+    }
+
+    private boolean beginEmission() {
+        emitter = Thread.currentThread();
+        return STAGE.compareAndSet(this, RUNNING, EMITTING);
     }
 
     /** The lease was over before it could be handed out: begin again with another claim, as if it had not been granted. */

@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 
 /**
  * Runs tasks one at a time, in order, on whichever thread brings them: nobody waits, nobody blocks. A task posted from within a task
@@ -62,7 +61,6 @@ final class Mailbox {
         try {
             task.run();
         } catch (Throwable defect) {
-            Exceptions.throwIfJvmFatal(defect);
             // A task that throws is a defect of this library or a subscriber that breaks the specification (rule 2.13).
             // The tasks behind it, a release among them, must run all the same.
             LOG.error("a lock event could not be handled", defect);

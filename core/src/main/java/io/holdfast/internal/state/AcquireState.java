@@ -129,7 +129,13 @@ public final class AcquireState {
                     sent.sentAt(number),
                     acquired.lease().toNanos(),
                     true);
-            return deliver(answered, grant, nowNanos);
+            if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
+                return end(answered, new AcquireAction.Deliver(grant));
+            }
+            // This thread, or the back end, is slower than the lease. The same claim looks again; not in a tight loop.
+            return plan.mode() == Mode.WAIT
+                    ? lookAgain(answered, plan.backoff().pause(number, random), nowNanos)
+                    : look(answered, nowNanos);
         }
         if (plan.mode() == Mode.TRY) {
             return end(new AcquireAction.NotAvailable());
@@ -137,7 +143,7 @@ public final class AcquireState {
         if (plan.mode() == Mode.ONE_LOOK) {
             return end(new AcquireAction.TimedOut(false));
         }
-        return signalled ? look(answered, nowNanos) : pause(answered, pauseAfter(answer, random), nowNanos);
+        return lookAgain(answered, pauseAfter(answer, random), nowNanos);
     }
 
     /**
@@ -226,7 +232,9 @@ public final class AcquireState {
         if (phase == Phase.LOOKING && Validity.isOver(grant.validUntilNanos(), nowNanos)) {
             return signal(draft(), nowNanos);
         }
-        return deliver(draft(), grant, nowNanos);
+        return Validity.isOver(grant.validUntilNanos(), nowNanos)
+                ? look(draft(), nowNanos)
+                : end(draft(), new AcquireAction.Deliver(grant));
     }
 
     /**
@@ -278,13 +286,6 @@ public final class AcquireState {
         };
     }
 
-    private Step deliver(Draft draft, Grant grant, long nowNanos) {
-        // A thread that slept through the lease must not hand it out; the same claim looks again.
-        return Validity.isOver(grant.validUntilNanos(), nowNanos)
-                ? look(draft, nowNanos)
-                : end(draft, new AcquireAction.Deliver(grant));
-    }
-
     private Step signal(Draft draft, long nowNanos) {
         if (phase == Phase.PAUSING) {
             return look(draft, nowNanos);
@@ -299,6 +300,10 @@ public final class AcquireState {
         draft.sent = draft.sent.plus(nowNanos);
         draft.signalled = false;
         return new Step(new AcquireState(draft), new AcquireAction.Look(attempt + 1));
+    }
+
+    private Step lookAgain(Draft answered, Duration within, long nowNanos) {
+        return signalled ? look(answered, nowNanos) : pause(answered, within, nowNanos);
     }
 
     private Step pause(Draft draft, Duration pause, long nowNanos) {

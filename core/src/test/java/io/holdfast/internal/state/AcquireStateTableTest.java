@@ -17,7 +17,7 @@ class AcquireStateTableTest {
     @CsvSource(textBlock = """
         # phase  , event          , action           , next phase
         LOOKING  , acquired       , Deliver          , ENDED
-        LOOKING  , acquired late  , Look             , LOOKING
+        LOOKING  , acquired late  , Pause            , PAUSING
         LOOKING  , contended      , Pause            , PAUSING
         LOOKING  , queued         , Pause            , PAUSING
         LOOKING  , failed         , Pause            , PAUSING
