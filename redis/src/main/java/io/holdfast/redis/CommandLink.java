@@ -1,7 +1,6 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +16,7 @@ import reactor.core.publisher.Mono;
 final class CommandLink {
 
     private final LettuceClient lettuce;
+    private final SendQueue queue = new SendQueue();
 
     /** Null before the first attempt and after a failed one. */
     private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
@@ -47,6 +47,11 @@ final class CommandLink {
         return mine;
     }
 
+    /** Sends in the order of the calls; see {@link SendQueue}. */
+    void inOrder(Runnable send) {
+        queue.send(send);
+    }
+
     boolean isClosed() {
         return lettuce.isClosed();
     }
@@ -55,14 +60,23 @@ final class CommandLink {
         RedisFailures.Subject subject = new RedisFailures.Subject("", "ping");
         return Mono.defer(
                         () -> isClosed() ? Mono.error(failures.closed(subject)) : Mono.fromFuture(this::connect, true))
-                .flatMap(made -> Mono.fromFuture(() -> pong(made)))
+                .flatMap(made -> Mono.fromFuture(() -> pong(made), true))
                 .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
                 .then();
     }
 
-    private static CompletableFuture<String> pong(StatefulRedisConnection<String, String> made) {
-        RedisFuture<String> pong = made.async().ping();
-        return pong.toCompletableFuture();
+    private CompletableFuture<String> pong(StatefulRedisConnection<String, String> made) {
+        CompletableFuture<String> pong = new CompletableFuture<>();
+        inOrder(() -> {
+            var unused = made.async().ping().whenComplete((answer, error) -> {
+                if (error == null) {
+                    pong.complete(answer);
+                } else {
+                    pong.completeExceptionally(error);
+                }
+            });
+        });
+        return pong;
     }
 
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {

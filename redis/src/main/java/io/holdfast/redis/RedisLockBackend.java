@@ -200,14 +200,14 @@ public final class RedisLockBackend implements LockBackend {
     public Mono<Ownership> release(LockClaim claim) {
         return Mono.defer(() -> {
             checkKind(claim);
-            return release(keysOf(claim), claim.id(), claim.attempt());
+            return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
         });
     }
 
-    private Mono<Ownership> release(MutexKeys keys, String id, int attempt) {
+    private Mono<Ownership> release(MutexKeys keys, String id, int attempt, String tombstoneMillis) {
         String isUnknown = unanswered.contains(id) ? "1" : "0";
         List<String> args =
-                List.of(id, Integer.toString(attempt), claimMillis, TOMBSTONE_MILLIS, isUnknown, channel.name());
+                List.of(id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, channel.name());
         return ScriptCall.send(
                 link,
                 failures,
@@ -229,8 +229,10 @@ public final class RedisLockBackend implements LockBackend {
     /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
     private void giveBack(PushMessage message) {
         if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
-            // A failure leaves the grant to end with its claim time.
-            release(message.keys(), message.claimId(), granted.attempt()).subscribe(ownership -> {}, error -> {});
+            // Often it was released already and the push comes late, so this leaves no tombstone. A failure leaves the
+            // grant to
+            // end with its claim time.
+            release(message.keys(), message.claimId(), granted.attempt(), "0").subscribe(ownership -> {}, error -> {});
         }
     }
 

@@ -86,9 +86,6 @@ final class ScriptCall<T> implements Disposable {
         AsyncCommand<String, String, long[]> sent =
                 new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
         command = sent;
-        if (isCancelled) {
-            return;
-        }
         sent.onComplete((reply, error) -> {
             if (error == null) {
                 answer(reply);
@@ -98,7 +95,11 @@ final class ScriptCall<T> implements Disposable {
                 fail(error);
             }
         });
-        connection.dispatch(sent);
+        link.inOrder(() -> {
+            if (!isCancelled) {
+                connection.dispatch(sent);
+            }
+        });
     }
 
     private CommandArgs<String, String> args(CommandType type) {

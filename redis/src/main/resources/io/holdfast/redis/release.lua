@@ -1,7 +1,7 @@
 -- Ends a claim whatever its standing: a held mutex goes to the first living waiter, a place in the queue is given up.
 --
 -- KEYS    see queue.lua
--- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms
+-- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms, 0 for none
 --         5 1 when a look of this claim got no answer, else 0   6 the client's channel
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key, which stays untouched
 -- Cost    held, and nobody waits: 3 inner calls, O(1). Else O(log n) in the waiters, plus O(log n) for each waiter that is
@@ -35,7 +35,7 @@ else
 end
 
 -- A look that is still under way, or was lost to sight on another connection, must find that its claim has ended.
-if ARGV[5] == '1' or not seen or seen < attempt then
+if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])
 end
 
