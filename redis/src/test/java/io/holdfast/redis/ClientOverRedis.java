@@ -1,0 +1,95 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockClient;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import reactor.core.publisher.Mono;
+
+/**
+ * A real server, and two clients of it that share nothing. After each test both are closed, and nothing but expiring counters may be
+ * left.
+ */
+final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final LockOptions options;
+    final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+    Store store;
+    LockClient client;
+    LockClient rival;
+
+    ClientOverRedis() {
+        this(UnaryOperator.identity());
+    }
+
+    ClientOverRedis(UnaryOperator<LockOptions.Builder> settings) {
+        options = settings.apply(LockOptions.builder()).build();
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        store = Store.start();
+        client = newClient();
+        rival = newClient();
+    }
+
+    LockClient newClient() {
+        return LockClient.builder(store.backend())
+                .options(options)
+                .listener(events::add)
+                .build();
+    }
+
+    @CanIgnoreReturnValue
+    static <T> T await(Mono<T> mono) {
+        return Store.answer(mono);
+    }
+
+    LockLease acquired(LockClient by, String name) {
+        return await(by.lock(name).acquire());
+    }
+
+    /** Looks again and again, since there is no event to wait for: the state of a real server is the subject. */
+    static void eventually(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+            pause(Duration.ofMillis(5));
+        }
+    }
+
+    static void pause(Duration time) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(time.toNanos());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    List<String> keysButCounters() {
+        return store.keys().stream().filter(key -> !key.endsWith(":token")).toList();
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        await(client.close());
+        await(rival.close());
+        assertThat(keysButCounters()).allMatch(key -> key.contains(":gone:"));
+        store.close();
+    }
+}

@@ -1,0 +1,138 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Whoever leaves, at whatever instant, leaves nothing behind and delays nobody. */
+class DisposalIT {
+
+    private static final Duration SOON = Duration.ofMillis(3);
+
+    @RegisterExtension
+    final ClientOverRedis redis = new ClientOverRedis();
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void disposingAtAThousandRandomInstantsLeavesNothingAndDelaysNobody(boolean contended) {
+        Random random = new Random(42);
+        ReactiveLock lock = redis.client.lock("orders");
+        await(lock.withLock(Mono.just(1)));
+        long slowest = 0;
+        for (int i = 0; i < 1_000; i++) {
+            LockLease holder = contended ? redis.acquired(redis.rival, "orders") : null;
+            AtomicReference<Object> emitted = new AtomicReference<>();
+            Disposable leaving = (random.nextBoolean() ? lock.acquire() : lock.tryAcquire())
+                    .subscribe(lease -> keepUnlessLeft(emitted, lease));
+            spin(random.nextInt(400_000));
+            leaving.dispose();
+            if (holder != null) {
+                await(holder.release());
+            }
+            if (emitted.getAndSet("left") instanceof LockLease lease) {
+                await(lease.release()); // emitted before the disposal: the subscriber's own
+            }
+            long asked = System.nanoTime();
+            await(redis.acquired(redis.rival, "orders").release());
+            slowest = Math.max(slowest, System.nanoTime() - asked);
+        }
+        assertThat(Duration.ofNanos(slowest))
+                .as("far below any lease or claim time")
+                .isLessThan(Duration.ofMillis(1500));
+        ClientOverRedis.pause(Duration.ofMillis(500));
+        assertThat(redis.keysButCounters()).isEmpty();
+        assertThat(redis.client.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+    }
+
+    /** The subscriber had it in its hands when it was disposed of; then it is the one to release it. */
+    private static void keepUnlessLeft(AtomicReference<Object> emitted, LockLease lease) {
+        if (!emitted.compareAndSet(null, lease)) {
+            lease.release().subscribe();
+        }
+    }
+
+    private static void spin(long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+    }
+
+    static Stream<Named<Function<Mono<Object>, Mono<?>>>> losingOperators() {
+        return Stream.of(
+                Named.of("timeout", work -> work.timeout(SOON)),
+                Named.of(
+                        "take",
+                        work -> work.flux().mergeWith(Mono.delay(SOON)).take(1).next()),
+                Named.of("firstWithSignal", work -> Mono.firstWithSignal(work, Mono.delay(SOON))),
+                Named.of("zip", work -> Mono.zip(work, Mono.delay(SOON).then(Mono.error(new IllegalStateException())))),
+                Named.of(
+                        "switchMap",
+                        work -> Flux.just(1, 2)
+                                .delayElements(SOON)
+                                .switchMap(n -> n == 1 ? work : Mono.just(n))
+                                .then()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("losingOperators")
+    void withLockUnderALosingOperatorLeavesNothing(Function<Mono<Object>, Mono<?>> losing) {
+        Mono<Object> slow = redis.client.lock("orders").withLock(Mono.never());
+        for (int i = 0; i < 50; i++) {
+            await(losing.apply(slow).then().onErrorComplete());
+        }
+        eventually(() -> redis.keysButCounters().isEmpty());
+        assertThat(redis.client.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+    }
+
+    @Test
+    void aBareLeaseThatAnOperatorDroppedIsReleasedAfterTheNextGarbageCollection() {
+        LockOptions shortLease =
+                LockOptions.builder().leaseDuration(Duration.ofSeconds(3)).build();
+        ReactiveLock lock = redis.client.lock("orders").with(shortLease);
+        Mono<Object> never = Mono.never();
+        CompletableFuture<Object> zipped = Mono.zip(lock.acquire(), never.timeout(Duration.ofMillis(300)))
+                .cast(Object.class)
+                .onErrorReturn("dropped")
+                .toFuture();
+        assertThat(zipped.join()).isEqualTo("dropped");
+        assertThat(redis.store.redis().exists(Store.holderKey("orders"))).isOne();
+
+        collectGarbage();
+
+        eventually(() -> redis.keysButCounters().isEmpty());
+        assertThat(redis.events.stream().filter(LockEvent.LeaseAbandoned.class::isInstance))
+                .hasSize(1);
+        assertThat(List.of(lock)).hasSize(1); // the lock itself is still in use
+    }
+
+    private static void collectGarbage() {
+        WeakReference<Object> witness = new WeakReference<>(new Object());
+        for (int i = 0; i < 50 && witness.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(witness.get()).isNull();
+    }
+}

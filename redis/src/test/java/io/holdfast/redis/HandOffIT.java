@@ -1,0 +1,129 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockLease;
+import io.holdfast.testkit.ExclusionProbe;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class HandOffIT {
+
+    @RegisterExtension
+    final ClientOverRedis redis = new ClientOverRedis();
+
+    @Test
+    void anUncontendedCycleOfAClientIsTwoCommands() {
+        await(redis.client.lock("warm-up").withLock(Mono.just(1)));
+        redis.store.redis().configResetstat();
+
+        Flux<Integer> cycles =
+                Flux.range(0, 100).concatMap(n -> redis.client.lock("orders").withLock(Mono.just(n)));
+
+        assertThat(await(cycles.count())).isEqualTo(100);
+        assertThat(redis.store.calls("evalsha")).isEqualTo(200);
+        assertThat(redis.store.calls("publish")).isZero();
+        assertThat(redis.store.calls("subscribe")).isZero();
+    }
+
+    @Test
+    void aContendedHandOffIsThreeCommands() {
+        warmUp();
+        LockLease holder = redis.acquired(redis.client, "orders");
+        redis.store.redis().configResetstat();
+        CompletableFuture<LockLease> waiter =
+                redis.rival.lock("orders").acquire().toFuture();
+        eventually(() -> redis.store.calls("evalsha") == 1);
+
+        await(holder.release());
+        LockLease granted = waiter.join();
+
+        assertThat(granted.fencingToken()).isGreaterThan(holder.fencingToken());
+        eventually(() -> redis.store.calls("evalsha") == 3); // enqueue, release, confirming renewal
+        assertThat(redis.store.calls("publish")).isOne();
+        assertThat(redis.store.calls("subscribe")).isZero();
+        await(granted.release());
+        assertThat(redis.store.calls("evalsha")).isEqualTo(4);
+    }
+
+    @Test
+    void theReleaseItselfMakesTheNextHolderWithoutAnotherRequestOfTheWaiter() {
+        warmUp();
+        LockLease holder = redis.acquired(redis.client, "orders");
+        CompletableFuture<Long> emitted = redis.rival
+                .lock("orders")
+                .acquire()
+                .map(lease -> {
+                    // Before anything else of this client could be sent: the hand-off was one round trip of the
+                    // releaser.
+                    assertThat(lease.isValid()).isTrue();
+                    return lease.fencingToken();
+                })
+                .toFuture();
+        eventually(() -> redis.store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+
+        await(holder.release());
+
+        long token = emitted.join();
+        assertThat(redis.store.redis().hget(Store.holderKey("orders"), "token")).isEqualTo(Long.toString(token));
+    }
+
+    @Test
+    void waitersOfTwoClientsAreServedInTheOrderOfTheirArrival() {
+        warmUp();
+        LockLease holder = redis.acquired(redis.client, "orders");
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<Integer>> waiters = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            int number = i;
+            var lock = (i % 2 == 0 ? redis.client : redis.rival).lock("orders");
+            waiters.add(lock.withLock(Mono.fromCallable(() -> {
+                        served.add(number);
+                        return number;
+                    }))
+                    .toFuture());
+            eventually(() -> redis.store.redis().zcard(Store.holderKey("orders") + ":queue") == number + 1);
+        }
+
+        await(holder.release());
+        waiters.forEach(CompletableFuture::join);
+
+        assertThat(served).isSorted().hasSize(50);
+    }
+
+    @Test
+    void contendersOfTwoClientsExcludeEachOtherWithRisingTokens() {
+        ExclusionProbe probe = ExclusionProbe.exclusive();
+        Flux<Integer> contenders = Flux.range(0, 2_000)
+                .flatMap(
+                        n -> (n % 2 == 0 ? redis.client : redis.rival)
+                                .lock("orders")
+                                .withLock(lease -> probe.guard(lease.fencingToken(), Mono.just(n))),
+                        200);
+
+        assertThat(await(contenders.count())).isEqualTo(2_000);
+        probe.verify();
+        assertThat(probe.tokens()).isSorted().doesNotHaveDuplicates();
+    }
+
+    /** Both clients have waited once, so their channels are up. */
+    private void warmUp() {
+        for (var client : List.of(redis.client, redis.rival)) {
+            LockLease held = redis.acquired(redis.client, "warm-up");
+            CompletableFuture<LockLease> waiter =
+                    client.lock("warm-up").acquire().toFuture();
+            eventually(() -> redis.store.redis().zcard(Store.holderKey("warm-up") + ":queue") == 1);
+            await(held.release());
+            await(waiter.join().release());
+        }
+        redis.store.redis().configResetstat();
+    }
+}

@@ -1,0 +1,51 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class ManyLeasesIT {
+
+    private static final int LEASES = 10_000;
+    private static final Duration LEASE = Duration.ofSeconds(6);
+
+    @RegisterExtension
+    final ClientOverRedis redis = new ClientOverRedis(options -> options.leaseDuration(LEASE));
+
+    @Test
+    void tenThousandLeasesAreRenewedInBatchesAndWithoutAThreadEach() {
+        await(redis.client.lock("warm-up").withLock(Mono.just(1)));
+        int threads = ManagementFactory.getThreadMXBean().getThreadCount();
+        List<LockLease> leases = Objects.requireNonNull(await(Flux.range(0, LEASES)
+                .flatMap(n -> redis.client.lock("cart/" + n).acquire(), 256)
+                .collectList()));
+        redis.store.redis().configResetstat();
+        long start = System.nanoTime();
+
+        eventually(() -> redis.store.calls("pexpire") >= 2 * LEASES);
+
+        double periods = (System.nanoTime() - start) / (LEASE.toNanos() / 3.0);
+        assertThat(leases).hasSize(LEASES).allMatch(LockLease::isValid);
+        assertThat(redis.store.calls("evalsha"))
+                .as("one command per lease would be %s", (long) (LEASES * periods))
+                .isLessThan((long) (LEASES * periods / 20));
+        assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - threads)
+                .isLessThan(10);
+        assertThat(redis.events).noneMatch(LockEvent.Lost.class::isInstance);
+        assertThat(await(Flux.fromIterable(leases)
+                        .flatMap(lease -> lease.release().thenReturn(1), 256)
+                        .count()))
+                .isEqualTo(LEASES);
+    }
+}
