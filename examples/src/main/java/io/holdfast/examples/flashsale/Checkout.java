@@ -1,0 +1,53 @@
+package io.holdfast.examples.flashsale;
+
+import io.lettuce.core.api.reactive.RedisReactiveCommands;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/**
+ * Serves one buyer: reads the stock, thinks, writes the stock. Redis does not guard any of this. Whoever reads before another
+ * has written sells the same item once more, so each visit needs the {@link Guard}.
+ */
+final class Checkout {
+
+    /** What a shop does between its read and its write. Short, and yet long enough for all others to read the same stock. */
+    private static final Duration THINK_TIME = Duration.ofMillis(1);
+
+    private final String shop;
+    private final SaleKeys keys;
+    private final RedisReactiveCommands<String, String> redis;
+    private final Guard guard;
+    private final Accident accident;
+
+    Checkout(String shop, SaleKeys keys, RedisReactiveCommands<String, String> redis, Guard guard, Accident accident) {
+        this.shop = shop;
+        this.keys = keys;
+        this.redis = redis;
+        this.guard = guard;
+        this.accident = accident;
+    }
+
+    /** One acquisition: waits for the lock, gives the buyer an answer, releases. */
+    Mono<Visit> serve(int buyer) {
+        return Mono.defer(() -> {
+            long askedNanos = System.nanoTime();
+            return guard.around(token -> visit(buyer, token, (System.nanoTime() - askedNanos) / 1_000));
+        });
+    }
+
+    private Mono<Visit> visit(int buyer, long token, long waitedMicros) {
+        return readStock()
+                .delayUntil(seen -> accident.mayHappen(seen, token))
+                .delayUntil(seen -> seen > 0 ? sell(seen) : Mono.empty())
+                .map(seen -> new Visit(shop, buyer, token, seen, waitedMicros))
+                .delayUntil(visit -> redis.rpush(keys.ledger(), visit.toLine()));
+    }
+
+    private Mono<Integer> readStock() {
+        return redis.get(keys.stock()).map(Integer::valueOf);
+    }
+
+    private Mono<String> sell(int seen) {
+        return Mono.delay(THINK_TIME).then(redis.set(keys.stock(), Integer.toString(seen - 1)));
+    }
+}

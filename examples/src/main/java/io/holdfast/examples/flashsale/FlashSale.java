@@ -1,0 +1,86 @@
+package io.holdfast.examples.flashsale;
+
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+
+/** The demo's command line. See {@link Settings#USAGE}. */
+public final class FlashSale {
+
+    /** Set by the start script when the output is a terminal. */
+    private static final String LIVE = "flash-sale.live";
+
+    private static final int KEPT = 0;
+    private static final int BROKEN = 1;
+    private static final int COULD_NOT_RUN = 2;
+
+    private FlashSale() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(List.of(arguments), System.out, System.err));
+    }
+
+    static int run(List<String> arguments, PrintStream out, PrintStream err) {
+        if (arguments.contains("--help")) {
+            out.print(Settings.USAGE);
+            return KEPT;
+        }
+        try {
+            return run(Settings.parse(arguments), out);
+        } catch (IllegalArgumentException e) {
+            err.print("flash-sale: " + e.getMessage() + "\n" + Settings.USAGE);
+        } catch (IllegalStateException | UncheckedIOException e) {
+            err.println("flash-sale: " + e.getMessage());
+        } catch (RedisException e) {
+            err.println("flash-sale: Redis failed: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            err.println("flash-sale: interrupted");
+        }
+        return COULD_NOT_RUN;
+    }
+
+    private static int run(Settings settings, PrintStream out) throws InterruptedException {
+        if (settings.redis().isPresent()) {
+            return run(settings, settings.redis().get(), out);
+        }
+        if (System.getProperty(RedisServer.SWITCH) == null) {
+            // The same for everybody, and nothing to download beyond what the build has.
+            System.setProperty(RedisServer.SWITCH, "embedded");
+        }
+        try (RedisServer server = RedisServer.start()) {
+            return run(settings, RedisURI.create(server.uri()), out);
+        }
+    }
+
+    private static int run(Settings settings, RedisURI redis, PrintStream out) throws InterruptedException {
+        out.printf(
+                Locale.ROOT,
+                "Flash sale: %,d items, %,d buyers, Redis at %s:%d, %s%n",
+                settings.items(),
+                settings.buyers(),
+                redis.getHost(),
+                redis.getPort(),
+                settings.withLock() ? "each sale under a Holdfast lock" : "WITHOUT a lock");
+        SaleKeys keys = new SaleKeys("flash-sale:" + UUID.randomUUID());
+        try (SaleStore store = new SaleStore(redis, keys);
+                Coordinator coordinator =
+                        new Coordinator(settings, store, keys, new Progress(out, Boolean.getBoolean(LIVE)))) {
+            Report report = coordinator.run(redis.toURI().toString());
+            out.print("\n" + report.toTable() + "\n");
+            out.println(report.isPromiseKept() ? "No item was sold twice." : verdict(report));
+            return report.isPromiseKept() ? KEPT : BROKEN;
+        }
+    }
+
+    private static String verdict(Report report) {
+        return report.oversold() > 0
+                ? String.format(Locale.ROOT, "%,d buyers paid for items that do not exist.", report.oversold())
+                : "A promise was broken: see above.";
+    }
+}

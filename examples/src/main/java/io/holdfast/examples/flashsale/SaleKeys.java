@@ -1,0 +1,34 @@
+package io.holdfast.examples.flashsale;
+
+/**
+ * Where one sale keeps its things in Redis.
+ *
+ * @param prefix what all of them begin with; unique to the sale, so that two sales on one server do not meet
+ */
+record SaleKeys(String prefix) {
+
+    /** A number: the items that are left. */
+    String stock() {
+        return prefix + ":stock";
+    }
+
+    /** A list: the buyers that no shop has taken yet. */
+    String queue() {
+        return prefix + ":queue";
+    }
+
+    /** A list: the buyers that a shop has taken, answered or not. */
+    String takenBy(String shop) {
+        return prefix + ":taken:" + shop;
+    }
+
+    /** A list: every answer, in the order in which Redis was told. */
+    String ledger() {
+        return prefix + ":ledger";
+    }
+
+    /** The one lock of the sale. */
+    String lockName() {
+        return prefix + ":stock";
+    }
+}

@@ -1,0 +1,82 @@
+package io.holdfast.examples.flashsale;
+
+import io.lettuce.core.RedisURI;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the caller asked for.
+ *
+ * @param items for sale
+ * @param buyers each wants one
+ * @param withLock whether each visit is under the lock
+ * @param redis the caller's server; empty for one that the demo starts
+ */
+record Settings(int items, int buyers, boolean withLock, Optional<RedisURI> redis) {
+
+    static final String USAGE = """
+            usage: flash-sale [--items N] [--buyers N] [--without-lock] [--redis URI]
+              --items N        how many items are for sale, from 1 to 1000000; default 1000
+              --buyers N       how many buyers come, from 1 to 1000000; default 10000
+              --without-lock   the same sale without the lock
+              --redis URI      a server of yours, such as redis://:password@localhost:6379; default: one of our own
+              --help           this text
+            exit status: 0 kept all promises, 1 broke one (such as: an item was sold twice), 2 could not run
+            """;
+
+    private static final int MOST = 1_000_000;
+
+    /**
+     * Reads a command line.
+     *
+     * @throws IllegalArgumentException if it cannot be understood, saying why
+     */
+    static Settings parse(List<String> arguments) {
+        Settings settings = new Settings(1_000, 10_000, true, Optional.empty());
+        Iterator<String> words = arguments.iterator();
+        while (words.hasNext()) {
+            settings = settings.with(words.next(), words);
+        }
+        return settings;
+    }
+
+    private Settings with(String option, Iterator<String> words) {
+        return switch (option) {
+            case "--items" -> new Settings(number(option, words), buyers, withLock, redis);
+            case "--buyers" -> new Settings(items, number(option, words), withLock, redis);
+            case "--without-lock" -> new Settings(items, buyers, false, redis);
+            case "--redis" -> new Settings(items, buyers, withLock, Optional.of(uri(option, words)));
+            default -> throw new IllegalArgumentException("unknown option '%s'".formatted(option));
+        };
+    }
+
+    private static String value(String option, Iterator<String> words) {
+        if (!words.hasNext()) {
+            throw new IllegalArgumentException("%s needs a value".formatted(option));
+        }
+        return words.next();
+    }
+
+    private static int number(String option, Iterator<String> words) {
+        String value = value(option, words);
+        boolean isNumber = value.matches("[0-9]{1,7}");
+        int number = isNumber ? Integer.parseInt(value) : 0;
+        if (number < 1 || number > MOST) {
+            throw new IllegalArgumentException(
+                    "%s must be a number from 1 to %d, was '%s'".formatted(option, MOST, value));
+        }
+        return number;
+    }
+
+    private static RedisURI uri(String option, Iterator<String> words) {
+        String value = value(option, words);
+        try {
+            return RedisURI.create(value);
+        } catch (IllegalArgumentException e) {
+            // The value may hold a password: the message does not repeat it.
+            throw new IllegalArgumentException(
+                    "%s must be an address such as redis://localhost:6379".formatted(option), e);
+        }
+    }
+}

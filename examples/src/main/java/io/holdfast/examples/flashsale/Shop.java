@@ -1,0 +1,96 @@
+package io.holdfast.examples.flashsale;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.redis.RedisLockBackend;
+import io.lettuce.core.LMoveArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.reactive.RedisReactiveCommands;
+import io.lettuce.core.resource.ClientResources;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One shop: a JVM that serves buyers, a few at a time, until it is told to stop. Speaks {@link ShopLine}s with the coordinator,
+ * and ends with it: when the coordinator dies, its end of the pipe closes.
+ */
+final class Shop {
+
+    /** The options of the demo. The lease is short only because the killed holder's lock is to move on while you watch. */
+    static final LockOptions LOCK_OPTIONS =
+            LockOptions.builder().leaseDuration(Duration.ofSeconds(2)).build();
+
+    /** How many buyers a shop serves at once, and so how many of its acquisitions wait for the lock. */
+    private static final int TILLS = 16;
+
+    /** The queue may be empty now and have buyers again: those of the killed shop. */
+    private static final Duration IDLE_PAUSE = Duration.ofMillis(20);
+
+    private final ShopOrder order;
+    private final RedisReactiveCommands<String, String> redis;
+    private final Checkout checkout;
+
+    private Shop(ShopOrder order, RedisReactiveCommands<String, String> redis, LockClient locks) {
+        this.order = order;
+        this.redis = redis;
+        SaleKeys keys = order.keys();
+        Guard guard = order.withLock() ? Guard.by(locks.lock(keys.lockName())) : Guard.none();
+        Accident accident = order.accidentAt() < 0
+                ? Accident.none()
+                : Accident.at(order.accidentAt(), token -> say(ShopLine.HOLDING + token));
+        checkout = new Checkout(order.shop(), keys, redis, guard, accident);
+    }
+
+    /** Serves buyers without an end. */
+    Flux<Visit> serveAll() {
+        return nextBuyer().repeat().flatMap(checkout::serve, TILLS);
+    }
+
+    private Mono<Integer> nextBuyer() {
+        SaleKeys keys = order.keys();
+        return redis.lmove(keys.queue(), keys.takenBy(order.shop()), LMoveArgs.Builder.leftRight())
+                .repeatWhenEmpty(Integer.MAX_VALUE, looks -> looks.delayElements(IDLE_PAUSE))
+                .map(Integer::valueOf);
+    }
+
+    /** The main thread does nothing but listen to the coordinator; all serving is on the threads of the drivers. */
+    public static void main(String[] arguments) throws IOException {
+        RedisURI uri = RedisURI.create(
+                Optional.ofNullable(System.getenv(ShopOrder.REDIS_URI)).orElseThrow());
+        ClientResources resources = ClientResources.create();
+        RedisClient client = RedisClient.create(resources, uri);
+        LockClient locks = LockClient.builder(RedisLockBackend.create(resources, uri))
+                .options(LOCK_OPTIONS)
+                .build();
+        Shop shop = new Shop(ShopOrder.parse(arguments), client.connect().reactive(), locks);
+        locks.ping().subscribe(nothing -> {}, Shop::fail, () -> say(ShopLine.READY));
+        shop.listen();
+        locks.close().subscribe(nothing -> {}, Shop::fail, () -> System.exit(0));
+    }
+
+    private void listen() throws IOException {
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = orders.readLine(); line != null; line = orders.readLine()) {
+            if (line.equals(ShopLine.OPEN)) {
+                // Ends with this JVM, which is what owns it.
+                serveAll().subscribe(visit -> {}, Shop::fail);
+            }
+        }
+    }
+
+    private static void say(String line) {
+        System.out.println(line);
+    }
+
+    private static void fail(Throwable error) {
+        error.printStackTrace();
+        Runtime.getRuntime().halt(1);
+    }
+}

@@ -1,0 +1,30 @@
+package io.holdfast.examples.flashsale;
+
+import java.util.List;
+
+/**
+ * What the coordinator tells a shop on its command line. The server's address is not part of it: it may hold a password, and
+ * command lines are for all to see.
+ *
+ * @param shop its name
+ * @param keys of the sale
+ * @param withLock whether visits are guarded
+ * @param accidentAt the stock at which it stops with the lock in hand; -1 for never
+ */
+record ShopOrder(String shop, SaleKeys keys, boolean withLock, int accidentAt) {
+
+    /** The environment variable with the server's address. */
+    static final String REDIS_URI = "FLASH_SALE_REDIS";
+
+    List<String> toArguments() {
+        return List.of(shop, keys.prefix(), Boolean.toString(withLock), Integer.toString(accidentAt));
+    }
+
+    static ShopOrder parse(String[] arguments) {
+        return new ShopOrder(
+                arguments[0],
+                new SaleKeys(arguments[1]),
+                Boolean.parseBoolean(arguments[2]),
+                Integer.parseInt(arguments[3]));
+    }
+}

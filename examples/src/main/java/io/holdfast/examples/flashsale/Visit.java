@@ -1,0 +1,39 @@
+package io.holdfast.examples.flashsale;
+
+import java.util.StringJoiner;
+
+/**
+ * A buyer's answer, as a line of the ledger.
+ *
+ * @param shop who gave it
+ * @param buyer who got it
+ * @param fencingToken of the lease under which it was given, 0 without a lock
+ * @param stockSeen the items that were left, as far as the shop knew: 0 is the answer "sold out"
+ * @param waitedMicros for the lock
+ */
+record Visit(String shop, int buyer, long fencingToken, int stockSeen, long waitedMicros) {
+
+    boolean isSale() {
+        return stockSeen > 0;
+    }
+
+    String toLine() {
+        return new StringJoiner(" ")
+                .add(shop)
+                .add(Integer.toString(buyer))
+                .add(Long.toString(fencingToken))
+                .add(Integer.toString(stockSeen))
+                .add(Long.toString(waitedMicros))
+                .toString();
+    }
+
+    static Visit parse(String line) {
+        String[] words = line.split(" ", 5);
+        return new Visit(
+                words[0],
+                Integer.parseInt(words[1]),
+                Long.parseLong(words[2]),
+                Integer.parseInt(words[3]),
+                Long.parseLong(words[4]));
+    }
+}

@@ -1,0 +1,65 @@
+package io.holdfast.examples.flashsale;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SettingsTest {
+
+    @Test
+    void defaultsAreAThousandItemsForTenThousandBuyersUnderTheLock() {
+        Settings settings = Settings.parse(List.of());
+
+        assertThat(settings.items()).isEqualTo(1_000);
+        assertThat(settings.buyers()).isEqualTo(10_000);
+        assertThat(settings.withLock()).isTrue();
+        assertThat(settings.redis()).isEmpty();
+    }
+
+    @Test
+    void everyOptionIsUnderstood() {
+        Settings settings = Settings.parse(
+                List.of("--buyers", "20", "--without-lock", "--items", "5", "--redis", "redis://example:7000"));
+
+        assertThat(settings.items()).isEqualTo(5);
+        assertThat(settings.buyers()).isEqualTo(20);
+        assertThat(settings.withLock()).isFalse();
+        assertThat(settings.redis()).hasValueSatisfying(uri -> {
+            assertThat(uri.getHost()).isEqualTo("example");
+            assertThat(uri.getPort()).isEqualTo(7000);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "many", "1000001", "99999999999", ""})
+    void aNumberThatIsNoneIsNamed(String value) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Settings.parse(List.of("--items", value)))
+                .withMessage("--items must be a number from 1 to 1000000, was '%s'", value);
+    }
+
+    @Test
+    void anUnknownOptionIsNamed() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Settings.parse(List.of("--without-locks")))
+                .withMessage("unknown option '--without-locks'");
+    }
+
+    @Test
+    void anOptionWithoutItsValueIsNamed() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Settings.parse(List.of("--buyers")))
+                .withMessage("--buyers needs a value");
+    }
+
+    @Test
+    void anAddressThatIsNoneIsNotRepeatedSinceItMayHoldAPassword() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Settings.parse(List.of("--redis", "http://:secret@example")))
+                .withMessageNotContaining("secret");
+    }
+}

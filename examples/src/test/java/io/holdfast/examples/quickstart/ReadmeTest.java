@@ -1,0 +1,106 @@
+package io.holdfast.examples.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Backoff;
+import io.holdfast.LockOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What the README shows is what is compiled, and does what it says. */
+class ReadmeTest {
+
+    private static final Path EXAMPLES = Path.of("").toAbsolutePath();
+
+    private static String readme;
+
+    @BeforeAll
+    static void read() throws IOException {
+        readme = Files.readString(EXAMPLES.resolveSibling("README.md"));
+    }
+
+    @Test
+    void theTenLinesAreTheCompiledOnes() throws IOException {
+        Path source = EXAMPLES.resolve("src/main/java/io/holdfast/examples/quickstart/QuickStart.java");
+        String compiled = between(Files.readString(source), "        // README: begin\n", "        // README: end\n");
+
+        assertThat(block("java")).isEqualTo(compiled.stripTrailing().stripIndent() + "\n");
+    }
+
+    @Test
+    void aWriteWithAnOlderTokenChangesNothing() throws SQLException {
+        try (Connection database = DriverManager.getConnection("jdbc:h2:mem:")) {
+            execute(database, "create table stock (item int primary key, amount int, token bigint)");
+            execute(database, "insert into stock values (42, 100, 0)");
+
+            assertThat(write(database, 99, 7)).isEqualTo(1);
+            assertThat(write(database, 98, 7)).as("the same lease writes again").isEqualTo(1);
+            assertThat(write(database, 97, 8)).as("the next owner").isEqualTo(1);
+            assertThat(write(database, 50, 7)).as("a former owner").isZero();
+        }
+    }
+
+    private static int write(Connection database, int amount, long token) throws SQLException {
+        String sql = block("sql")
+                .replace(":amount", Integer.toString(amount))
+                .replace(":token", Long.toString(token))
+                .replace(":item", "42");
+        try (PreparedStatement update = database.prepareStatement(sql)) {
+            return update.executeUpdate();
+        }
+    }
+
+    private static void execute(Connection database, String sql) throws SQLException {
+        try (Statement statement = database.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    @Test
+    void theDefaultsAreThoseOfTheTable() {
+        LockOptions defaults = LockOptions.defaults();
+
+        assertThat(defaultOf("leaseDuration"))
+                .isEqualTo(defaults.leaseDuration().toSeconds() + " s");
+        assertThat(defaultOf("waitTimeout")).isEqualTo("none");
+        assertThat(defaults.waitTimeout()).isEmpty();
+        assertThat(defaultOf("autoRenew")).isEqualTo(Boolean.toString(defaults.autoRenew()));
+        assertThat(defaultOf("maxHoldTime")).isEqualTo("none");
+        assertThat(defaults.maxHoldTime()).isEmpty();
+        assertThat(defaultOf("backoff")).isEqualTo("20 ms doubling to 1 s, jitter 0.5");
+        assertThat(defaults.backoff())
+                .isEqualTo(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))
+                        .withJitter(0.5));
+        assertThat(defaultOf("reentrant")).isEqualTo(Boolean.toString(defaults.reentrant()));
+    }
+
+    private static String defaultOf(String option) {
+        return readme.lines()
+                .filter(line -> line.startsWith("| `" + option + "` |"))
+                .map(line -> line.split("\\|", -1)[2].strip())
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no option " + option + " in the README"));
+    }
+
+    private static String block(String language) {
+        Matcher matcher =
+                Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL).matcher(readme);
+        assertThat(matcher.find()).as("a block of %s in the README", language).isTrue();
+        return matcher.group(1);
+    }
+
+    private static String between(String text, String begin, String end) {
+        return text.substring(text.indexOf(begin) + begin.length(), text.indexOf(end));
+    }
+}
