@@ -70,8 +70,11 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     @Override
     public void request(long n) {
-        if (Operators.validate(n) && STAGE.compareAndSet(this, IDLE, RUNNING)) {
-            startedAtNanos = now();
+        if (!Operators.validate(n) || stage != IDLE) {
+            return;
+        }
+        startedAtNanos = now();
+        if (STAGE.compareAndSet(this, IDLE, RUNNING)) {
             engine().open(this);
             post(this::begin);
         }
@@ -132,16 +135,18 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     private void begin() {
-        if (engine().isClosed()) {
+        if (stage == ENDED) {
+            engine().ended(this); // the subscriber left before anything was sent
+        } else if (engine().isClosed()) {
             end(new LockClosedException(lockName()));
             engine().ended(this);
-            return;
+        } else {
+            lock.options()
+                    .waitTimeout()
+                    .filter(limit -> mode == Mode.WAIT)
+                    .ifPresent(limit -> engine().alarms.set(timedOut, startedAtNanos + limit.toNanos()));
+            startClaim();
         }
-        lock.options()
-                .waitTimeout()
-                .filter(limit -> mode == Mode.WAIT)
-                .ifPresent(limit -> engine().alarms.set(timedOut, startedAtNanos + limit.toNanos()));
-        startClaim();
     }
 
     private void startClaim() {
