@@ -117,9 +117,11 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     @Override
-    public void signalled(WatchSignal signal) {
+    public void signalled(ClaimWatch from, WatchSignal signal) {
         post(() -> {
-            if (signal instanceof WatchSignal.Granted granted) {
+            if (!equals(from.target())) {
+                from.target().signalled(from, signal); // it was on its way here when the lease took over
+            } else if (signal instanceof WatchSignal.Granted granted) {
                 step(state().granted(granted, now()));
             } else if (signal instanceof WatchSignal.Armed) {
                 step(state().armed(now()));
@@ -130,8 +132,14 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     @Override
-    public void signalsStopped(Throwable error) {
-        post(() -> step(state().disarmed(now())));
+    public void signalsStopped(ClaimWatch from) {
+        post(() -> {
+            if (equals(from.target())) {
+                step(state().disarmed(now()));
+            } else {
+                from.target().signalsStopped(from);
+            }
+        });
     }
 
     private void begin() {

@@ -17,10 +17,10 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     /** Told what the store signals about the claim. */
     interface Target {
 
-        void signalled(WatchSignal signal);
+        void signalled(ClaimWatch from, WatchSignal signal);
 
         /** The signals stopped; the store has to be asked. */
-        void signalsStopped(Throwable error);
+        void signalsStopped(ClaimWatch from);
     }
 
     private static final int STARTING = 0;
@@ -60,6 +60,11 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
         target = next;
     }
 
+    /** Who is told now. A signal that was on its way to another one meanwhile is for this one. */
+    Target target() {
+        return target;
+    }
+
     void dispose() {
         disposed = true;
         Subscription s = subscription;
@@ -87,14 +92,14 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
                 && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_THE_FIRST_LOOK)
                         || stage == ARMED_BEFORE_THE_FIRST_LOOK);
         if (!beforeTheFirstLook && !disposed) {
-            target.signalled(signal);
+            target.signalled(this, signal);
         }
     }
 
     @Override
     public void onError(Throwable error) {
         if (!disposed) {
-            target.signalsStopped(error);
+            target.signalsStopped(this);
         }
     }
 
