@@ -162,7 +162,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         claim = first;
         boolean armed = false;
         if (mode == Mode.WAIT) {
-            ClaimWatch started = ClaimWatch.start(engine().backend.watch(first), this);
+            ClaimWatch started = ClaimWatch.start(engine().backend, first, this);
             watch = started;
             armed = started.armedSoFar();
         }

@@ -1,11 +1,12 @@
 package io.holdfast.internal;
 
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
 /**
@@ -45,9 +46,13 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     }
 
     /** Watches; ask {@link #armedSoFar} before the first look. */
-    static ClaimWatch start(Flux<WatchSignal> signals, Target target) {
+    static ClaimWatch start(LockBackend backend, LockClaim claim, Target target) {
         ClaimWatch watch = new ClaimWatch(target);
-        signals.subscribe(watch);
+        try {
+            backend.watch(claim).subscribe(watch);
+        } catch (RuntimeException thrown) {
+            watch.onError(thrown); // as good as a watch that fails: the store is polled
+        }
         return watch;
     }
 

@@ -65,7 +65,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
         LeaseHandle[] handle = new LeaseHandle[1];
         HeldLease lease = new HeldLease(lock, claim, grant, handle);
         lock.engine().open(lease); // first: the watch may end it at once
-        lease.attach(watch != null ? watch : ClaimWatch.start(lock.engine().backend.watch(claim), lease));
+        lease.attach(watch != null ? watch : ClaimWatch.start(lock.engine().backend, claim, lease));
         lease.setAlarm();
         return handle[0];
     }
