@@ -38,6 +38,9 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
     private final Result result;
     private final Alarm nextTry = new Alarm(this::send);
 
+    /** Set once a request has failed: the first one has the same time limit. */
+    private final Alarm patienceOver;
+
     /** Written by whoever handles the outcome of the one request in flight. */
     private int failures;
 
@@ -49,6 +52,7 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
         this.untilNanos = untilNanos;
         patientUntilNanos = lock.engine().alarms.now() + lock.operationNanos();
         this.result = result;
+        patienceOver = new Alarm(result::takesLong);
     }
 
     static void start(LockSettings lock, LockClaim claim, long untilNanos, Result result) {
@@ -75,6 +79,8 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
             lock.engine().alarms.set(nextTry, next);
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
+            } else {
+                lock.engine().alarms.set(patienceOver, patientUntilNanos);
             }
         } else {
             end(() -> result.unconfirmed(error));
@@ -104,6 +110,7 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
     }
 
     private void end(Runnable tell) {
+        lock.engine().alarms.off(patienceOver);
         if (lock.engine().ended(this)) {
             tell.run();
         }
