@@ -111,6 +111,11 @@ final class AlarmClock {
         }
     }
 
+    /** Whether nothing rings any more: closed, or the timer was disposed. */
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
     synchronized int size() {
         return size;
     }
@@ -179,9 +184,7 @@ final class AlarmClock {
             boolean unused = wake.task.update(timer.schedule(wake, delay, TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException disposed) {
             LOG.error("the lock client's timer was disposed: no lease can be renewed any more", disposed);
-            synchronized (this) {
-                closed = true;
-            }
+            close();
         }
     }
 

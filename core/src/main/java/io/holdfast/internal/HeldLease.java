@@ -16,6 +16,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -236,9 +237,16 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     }
 
     private void actSoon(LeaseAction action) {
-        lock.engine()
-                .alarms
-                .set(new Alarm(() -> act(action)), lock.engine().alarms.now());
+        AtomicBoolean acted = new AtomicBoolean();
+        Runnable once = () -> {
+            if (acted.compareAndSet(false, true)) {
+                act(action);
+            }
+        };
+        lock.engine().alarms.set(new Alarm(once), lock.engine().alarms.now());
+        if (lock.engine().alarms.isClosed()) {
+            once.run(); // nothing rings any more
+        }
     }
 
     private void decide(Function<LeaseState, LeaseState.Step> event, Consumer<LeaseAction> actor) {

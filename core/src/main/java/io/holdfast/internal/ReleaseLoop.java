@@ -76,11 +76,14 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
                         .pause(failures, lock.engine().random())
                         .toNanos();
         if (error.isTransient() && next - untilNanos < 0) {
-            lock.engine().alarms.set(nextTry, next);
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
             } else {
                 lock.engine().alarms.set(patienceOver, patientUntilNanos);
+            }
+            lock.engine().alarms.set(nextTry, next);
+            if (lock.engine().alarms.isClosed()) {
+                end(() -> result.unconfirmed(error)); // there is no next try
             }
         } else {
             end(() -> result.unconfirmed(error));
