@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -96,6 +97,9 @@ final class LeaseSignals {
     }
 
     private <T> Mono<T> delivered(Mono<T> signal) {
-        return deliverOn == null ? signal : signal.publishOn(deliverOn);
+        // A late thread beats no signal, of a loss above all: the work would go on.
+        return deliverOn == null
+                ? signal
+                : signal.publishOn(deliverOn).onErrorResume(RejectedExecutionException.class, disposed -> signal);
     }
 }
