@@ -52,7 +52,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     /** IDLE until requested, ENDED once the subscriber was told or has left: written by whoever wins. */
     private volatile int stage;
 
-    /** The thread that hands the lease over; written by it, before and after. */
+    /** The thread that hands the lease over; written by it, before and after. Others only compare it with themselves. */
     private @Nullable Thread emitter;
 
     // All below: written and read within the mailbox.
@@ -258,11 +258,12 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     private void emit(LeaseHandle lease) {
         if (!lease.isValid()) {
             missed(lease);
-        } else if (beginEmission()) {
+        } else if (STAGE.compareAndSet(this, RUNNING, EMITTING)) {
             engine().ended(this);
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
             }
+            emitter = Thread.currentThread();
             subscriber.onNext(lease);
             emitter = null;
             if (STAGE.compareAndSet(this, EMITTING, ENDED)) {
@@ -274,11 +275,6 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
             lease.held().release();
             engine().ended(this);
         }
-    }
-
-    private boolean beginEmission() {
-        emitter = Thread.currentThread();
-        return STAGE.compareAndSet(this, RUNNING, EMITTING);
     }
 
     /** The lease was over before it could be handed out: begin again with another claim, as if it had not been granted. */
