@@ -88,7 +88,8 @@ final class LeaseSignals {
                         reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
             }
         } catch (RuntimeException broken) {
-            // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be renewed.
+            // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be
+            // renewed.
             LOG.error("a subscriber to the loss of a lease threw", broken);
         }
         if (releasedSink != null) {
