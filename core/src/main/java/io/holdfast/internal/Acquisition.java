@@ -247,7 +247,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
             return;
         }
         try {
-            deliverOn.schedule(() -> post(() -> emit(lease)));
+            deliverOn.schedule(() -> emit(lease)); // not through the mailbox, which may be busy on another thread
         } catch (RejectedExecutionException disposed) {
             lease.held().release();
             endNow(disposed);
@@ -257,7 +257,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void emit(LeaseHandle lease) {
         if (!lease.isValid()) {
-            missed(lease);
+            post(() -> missed(lease));
         } else if (STAGE.compareAndSet(this, RUNNING, EMITTING)) {
             engine().ended(this);
             if (engine().events.areWanted()) {

@@ -243,7 +243,9 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
                 act(action);
             }
         };
-        lock.engine().alarms.set(Alarm.atTheLatestAtClose(once), lock.engine().alarms.now());
+        lock.engine()
+                .alarms
+                .set(Alarm.atTheLatestAtClose(once), lock.engine().alarms.now());
         if (lock.engine().alarms.isClosed()) {
             once.run(); // nothing rings any more
         }
