@@ -198,7 +198,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void look(int attempt) {
         engine().alarms.off(pauseOver);
-        LockClaim look = claim().withAttempt(attempt);
+        LockClaim look = claim(attempt);
         BackendCall.start(
                 engine(),
                 lockName(),
@@ -240,7 +240,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void deliver(Grant grant) {
         alarmsOff();
-        LeaseHandle lease = HeldLease.open(lock, claim().withAttempt(state().attempt()), grant, watch);
+        LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, watch);
         Scheduler deliverOn = engine().deliverOn;
         if (deliverOn == null) {
             emit(lease);
@@ -324,8 +324,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void withdraw() {
         alarmsOff();
-        ReleaseLoop.start(
-                lock, claim().withAttempt(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
+        ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
         engine().ended(this);
     }
 
@@ -395,6 +394,10 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private LockClaim claim() {
         return begun(claim);
+    }
+
+    private LockClaim claim(int attempt) {
+        return attempt == claim().attempt() ? claim() : claim().withAttempt(attempt);
     }
 
     private AcquireState state() {

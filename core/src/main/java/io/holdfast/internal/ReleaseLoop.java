@@ -36,10 +36,11 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
     private final long untilNanos;
     private final long patientUntilNanos;
     private final Result result;
-    private final Alarm nextTry = new Alarm(this::send);
 
-    /** Set once a request has failed: the first one has the same time limit. */
-    private final Alarm patienceOver;
+    /** Made when a request has failed, which is rare; the first one has the time limit of the patience. */
+    private volatile @Nullable Alarm nextTry;
+
+    private volatile @Nullable Alarm patienceOver;
 
     /** Written by whoever handles the outcome of the one request in flight. */
     private int failures;
@@ -52,7 +53,6 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
         this.untilNanos = untilNanos;
         patientUntilNanos = lock.engine().alarms.now() + lock.operationNanos();
         this.result = result;
-        patienceOver = new Alarm(result::takesLong);
     }
 
     static void start(LockSettings lock, LockClaim claim, long untilNanos, Result result) {
@@ -79,9 +79,13 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
             } else {
-                lock.engine().alarms.set(patienceOver, patientUntilNanos);
+                Alarm patience = patienceOver != null ? patienceOver : new Alarm(result::takesLong);
+                patienceOver = patience;
+                lock.engine().alarms.set(patience, patientUntilNanos);
             }
-            lock.engine().alarms.set(nextTry, next);
+            Alarm again = nextTry != null ? nextTry : new Alarm(this::send);
+            nextTry = again;
+            lock.engine().alarms.set(again, next);
             if (lock.engine().alarms.isClosed()) {
                 end(() -> result.unconfirmed(error)); // there is no next try
             }
@@ -92,8 +96,7 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
 
     /** The client closes and does not wait any longer. */
     void stop() {
-        Engine engine = lock.engine();
-        engine.alarms.off(nextTry);
+        off(nextTry);
         LockBackendException failure = lastFailure;
         end(() -> result.unconfirmed(
                 failure != null
@@ -112,8 +115,14 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
                 lock.engine(), claim.key().name(), "release", lock.operationNanos(), Context.empty(), request, this);
     }
 
+    private void off(@Nullable Alarm made) {
+        if (made != null) {
+            lock.engine().alarms.off(made);
+        }
+    }
+
     private void end(Runnable tell) {
-        lock.engine().alarms.off(patienceOver);
+        off(patienceOver);
         if (lock.engine().ended(this)) {
             tell.run();
         }
