@@ -89,6 +89,31 @@ class RareMomentsTest {
     }
 
     @Test
+    void aSignalWhileHeldAsksTheStoreAtOnceAndALossSignalEndsTheLease() {
+        Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
+        LockClient client = over(new Watching(world.faulty, signals.asFlux()));
+        LockLease lease = world.granted(client.lock(NAME).tryAcquire());
+        signals.emitNext(new WatchSignal.Changed(), Sinks.EmitFailureHandler.FAIL_FAST);
+        world.pass(Duration.ZERO);
+        assertThat(world.on(Operation.RENEW).calls()).isOne();
+        assertThat(lease.isValid()).isTrue();
+
+        signals.emitNext(lost(), Sinks.EmitFailureHandler.FAIL_FAST);
+
+        assertThat(lease.isValid()).isFalse();
+        assertThat(world.subscribe(lease.onLoss()).getReceivedOnNext()).containsExactly(LossReason.DISCONNECTED);
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void eachPermitOfASemaphoreHasItsOwnRisingToken() {
+        LockLease first = world.granted(world.client.semaphore(NAME, 2).acquire());
+        LockLease second = world.granted(world.client.semaphore(NAME, 2).acquire());
+
+        assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
+    }
+
+    @Test
     void aLossThatIsSignalledBeforeTheLeaseIsListedLeavesNothing() {
         AtomicBoolean again = new AtomicBoolean();
         LockClient client = over(new Watching(
