@@ -3,8 +3,12 @@ package io.holdfast.redis;
 import io.holdfast.LockBackendException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -17,6 +21,10 @@ final class CommandLink {
 
     private final LettuceClient lettuce;
     private final SendQueue queue = new SendQueue();
+
+    /** Those who wait for the connection; polled within the queue only. */
+    private final Queue<BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable>>
+            unconnected = new ConcurrentLinkedQueue<>();
 
     /** Null before the first attempt and after a failed one. */
     private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
@@ -35,7 +43,18 @@ final class CommandLink {
         return connection;
     }
 
-    CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+    /** Calls back once, with one of both, in the order of the calls: dependents of a future would come last first. */
+    void whenConnected(BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {
+        unconnected.add(then);
+        var unused = connect()
+                .whenComplete((made, error) -> inOrder(() -> {
+                    for (var next = unconnected.poll(); next != null; next = unconnected.poll()) {
+                        next.accept(made, error);
+                    }
+                }));
+    }
+
+    private CompletableFuture<StatefulRedisConnection<String, String>> connect() {
         CompletableFuture<StatefulRedisConnection<String, String>> mine = new CompletableFuture<>();
         while (!attempt.compareAndSet(null, mine)) {
             CompletableFuture<StatefulRedisConnection<String, String>> other = attempt.get();
@@ -84,11 +103,15 @@ final class CommandLink {
             var unused = lettuce.client()
                     .connectAsync(StringCodec.UTF8, lettuce.uri())
                     .whenComplete((made, error) -> {
-                        if (error == null) {
-                            connection = made;
-                            mine.complete(made);
-                        } else {
+                        if (error != null) {
                             fail(mine, error);
+                        } else if (lettuce.isClosed()) {
+                            // The driver may have closed all it knew before this one was made.
+                            var unusedClosing = made.closeAsync();
+                            fail(mine, new CancellationException("the back end was closed"));
+                        } else {
+                            mine.complete(made);
+                            connection = made; // last, so that nobody passes those who waited for it
                         }
                     });
         } catch (RuntimeException closed) {

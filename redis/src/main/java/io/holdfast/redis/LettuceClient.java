@@ -39,14 +39,20 @@ final class LettuceClient {
     }
 
     static LettuceClient create(@Nullable ClientResources shared, RedisURI given) {
-        RedisURI uri = RedisURI.builder(given).build();
-        if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
-            uri.setTimeout(CONNECT_TIMEOUT);
-        }
+        RedisURI uri = copyOf(given);
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
         client.setOptions(options());
         return new LettuceClient(client, uri, own);
+    }
+
+    /** The caller may change his; a time limit that was not chosen becomes ours. */
+    static RedisURI copyOf(RedisURI given) {
+        RedisURI uri = RedisURI.builder(given).build();
+        if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+            uri.setTimeout(CONNECT_TIMEOUT);
+        }
+        return uri;
     }
 
     private static ClientResources resources() {

@@ -124,6 +124,11 @@ final class PushChannel {
             state.set(State.CLOSED);
             return;
         }
+        if (lettuce.isClosed()) {
+            // The driver may have closed all it knew before this one was made.
+            var unusedClosing = connection.closeAsync();
+            return;
+        }
         connection.addListener(new Messages());
         connection.addListener(new Interruptions());
         var unused = connection.async().subscribe(name).whenComplete((done, failed) -> {
