@@ -2,9 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.codec.StringCodec;
 import java.util.Queue;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
@@ -99,24 +97,14 @@ final class CommandLink {
     }
 
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {
-        try {
-            var unused = lettuce.client()
-                    .connectAsync(StringCodec.UTF8, lettuce.uri())
-                    .whenComplete((made, error) -> {
-                        if (error != null) {
-                            fail(mine, error);
-                        } else if (lettuce.isClosed()) {
-                            // The driver may have closed all it knew before this one was made.
-                            var unusedClosing = made.closeAsync();
-                            fail(mine, new CancellationException("the back end was closed"));
-                        } else {
-                            mine.complete(made);
-                            connection = made; // last, so that nobody passes those who waited for it
-                        }
-                    });
-        } catch (RuntimeException closed) {
-            fail(mine, closed);
-        }
+        var unused = lettuce.connect().whenComplete((made, error) -> {
+            if (error == null) {
+                mine.complete(made);
+                connection = made; // last, so that nobody passes those who waited for it
+            } else {
+                fail(mine, error);
+            }
+        });
     }
 
     private void fail(CompletableFuture<StatefulRedisConnection<String, String>> mine, Throwable error) {
