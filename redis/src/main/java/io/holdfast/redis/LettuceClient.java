@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
@@ -10,6 +11,7 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
@@ -60,6 +62,13 @@ final class LettuceClient {
         return new LettuceClient(client, uri, own);
     }
 
+    /** The driver forgets what it does not replay, and whoever waits for an answer would wait for ever: so it is told. */
+    private static boolean drop(RedisCommand<?, ?, ?> command) {
+        boolean unused = command.completeExceptionally(
+                new RedisException("the connection was closed before the answer came; the command is not sent again"));
+        return true;
+    }
+
     /** The caller may change his; a time limit that was not chosen becomes ours. */
     static RedisURI copyOf(RedisURI given) {
         RedisURI uri = RedisURI.builder(given).build();
@@ -83,7 +92,7 @@ final class LettuceClient {
                 .autoReconnect(true)
                 // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                .replayFilter(command -> true)
+                .replayFilter(LettuceClient::drop)
                 // The engine bounds every operation; the driver's timer would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
