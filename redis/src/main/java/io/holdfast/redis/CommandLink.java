@@ -2,9 +2,11 @@ package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.codec.StringCodec;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -17,6 +19,10 @@ final class CommandLink {
 
     private final LettuceClient lettuce;
     private final SendQueue queue = new SendQueue();
+
+    /** Those who wait for the connection; polled within the queue only. */
+    private final Queue<BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable>>
+            unconnected = new ConcurrentLinkedQueue<>();
 
     /** Null before the first attempt and after a failed one. */
     private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
@@ -35,7 +41,18 @@ final class CommandLink {
         return connection;
     }
 
-    CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+    /** Calls back once, with one of both, in the order of the calls: dependents of a future would come last first. */
+    void whenConnected(BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {
+        unconnected.add(then);
+        var unused = connect()
+                .whenComplete((made, error) -> inOrder(() -> {
+                    for (var next = unconnected.poll(); next != null; next = unconnected.poll()) {
+                        next.accept(made, error);
+                    }
+                }));
+    }
+
+    private CompletableFuture<StatefulRedisConnection<String, String>> connect() {
         CompletableFuture<StatefulRedisConnection<String, String>> mine = new CompletableFuture<>();
         while (!attempt.compareAndSet(null, mine)) {
             CompletableFuture<StatefulRedisConnection<String, String>> other = attempt.get();
@@ -80,20 +97,14 @@ final class CommandLink {
     }
 
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {
-        try {
-            var unused = lettuce.client()
-                    .connectAsync(StringCodec.UTF8, lettuce.uri())
-                    .whenComplete((made, error) -> {
-                        if (error == null) {
-                            connection = made;
-                            mine.complete(made);
-                        } else {
-                            fail(mine, error);
-                        }
-                    });
-        } catch (RuntimeException closed) {
-            fail(mine, closed);
-        }
+        var unused = lettuce.connect().whenComplete((made, error) -> {
+            if (error == null) {
+                mine.complete(made);
+                connection = made; // last, so that nobody passes those who waited for it
+            } else {
+                fail(mine, error);
+            }
+        });
     }
 
     private void fail(CompletableFuture<StatefulRedisConnection<String, String>> mine, Throwable error) {

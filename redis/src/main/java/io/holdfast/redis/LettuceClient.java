@@ -3,18 +3,30 @@ package io.holdfast.redis;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -30,6 +42,10 @@ final class LettuceClient {
     private final RedisURI uri;
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    /** Connections in the making. */
+    private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
+
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     private LettuceClient(RedisClient client, RedisURI uri, @Nullable ClientResources own) {
@@ -39,14 +55,27 @@ final class LettuceClient {
     }
 
     static LettuceClient create(@Nullable ClientResources shared, RedisURI given) {
-        RedisURI uri = RedisURI.builder(given).build();
-        if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
-            uri.setTimeout(CONNECT_TIMEOUT);
-        }
+        RedisURI uri = copyOf(given);
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
         client.setOptions(options());
         return new LettuceClient(client, uri, own);
+    }
+
+    /** The driver forgets what it does not replay, and whoever waits for an answer would wait for ever: so it is told. */
+    private static boolean drop(RedisCommand<?, ?, ?> command) {
+        boolean unused = command.completeExceptionally(
+                new RedisException("the connection was closed before the answer came; the command is not sent again"));
+        return true;
+    }
+
+    /** The caller may change his; a time limit that was not chosen becomes ours. */
+    static RedisURI copyOf(RedisURI given) {
+        RedisURI uri = RedisURI.builder(given).build();
+        if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+            uri.setTimeout(CONNECT_TIMEOUT);
+        }
+        return uri;
     }
 
     private static ClientResources resources() {
@@ -63,7 +92,7 @@ final class LettuceClient {
                 .autoReconnect(true)
                 // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                .replayFilter(command -> true)
+                .replayFilter(LettuceClient::drop)
                 // The engine bounds every operation; the driver's timer would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
@@ -75,12 +104,38 @@ final class LettuceClient {
                 .build();
     }
 
-    RedisClient client() {
-        return client;
+    /** A connection for commands; fails, possibly at once, when there is none or this was closed. */
+    CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+        return made(() -> client.connectAsync(StringCodec.UTF8, uri));
     }
 
-    RedisURI uri() {
-        return uri;
+    /** A connection for subscriptions; fails as {@link #connect} does. */
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub() {
+        return made(() -> client.connectPubSubAsync(StringCodec.UTF8, uri));
+    }
+
+    private <C extends StatefulConnection<String, String>> CompletableFuture<C> made(
+            Supplier<CompletionStage<C>> start) {
+        CompletableFuture<C> result = new CompletableFuture<>();
+        attempts.add(result);
+        try {
+            var unused = start.get().whenComplete((connection, error) -> {
+                attempts.removeIf(it -> it == result);
+                if (error != null) {
+                    result.completeExceptionally(error);
+                } else if (isClosed()) {
+                    // The driver's shutdown closes what it knows, and may not have known this one.
+                    var unusedClosing = connection.closeAsync();
+                    result.completeExceptionally(new CancellationException("the back end was closed"));
+                } else {
+                    result.complete(connection);
+                }
+            });
+        } catch (RuntimeException closed) {
+            attempts.removeIf(it -> it == result);
+            result.completeExceptionally(closed);
+        }
+        return result;
     }
 
     boolean isClosed() {
@@ -103,6 +158,7 @@ final class LettuceClient {
 
     private void shutdown() {
         try {
+            awaitAttempts();
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
             if (own != null) {
                 own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();
@@ -111,6 +167,17 @@ final class LettuceClient {
             // Nothing can be done about it, and nobody is helped by knowing.
         } finally {
             closed.complete(null);
+        }
+    }
+
+    /** A connection that is being made when its event loop ends would never be closed. */
+    private void awaitAttempts() throws InterruptedException, ExecutionException {
+        try {
+            CompletableFuture.allOf(attempts.toArray(CompletableFuture<?>[]::new))
+                    .exceptionally(failed -> null)
+                    .get(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException silentServer) {
+            // It is not waited for any longer.
         }
     }
 }

@@ -3,7 +3,6 @@ package io.holdfast.redis;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -107,13 +106,7 @@ final class PushChannel {
         if (state.get() == State.CLOSED
                 && watches.containsKey(claimId)
                 && state.compareAndSet(State.CLOSED, State.OPENING)) {
-            try {
-                var unused = lettuce.client()
-                        .connectPubSubAsync(StringCodec.UTF8, lettuce.uri())
-                        .whenComplete(this::connected);
-            } catch (RuntimeException closed) {
-                state.set(State.CLOSED);
-            }
+            var unused = lettuce.connectPubSub().whenComplete(this::connected);
         }
     }
 

@@ -13,9 +13,7 @@ import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +30,8 @@ import reactor.core.publisher.Mono;
  * {@code :interest}, {@code :gone:<id>} after it. Every one of them expires. Channels: {@code <prefix>client:<random>}. An
  * ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping +evalsha +eval
  * +subscribe +unsubscribe +publish +time +exists +del +get +set +hget +hmget +hset +hdel +pexpire +pttl +zadd +zrem +zrange
- * +zrank +zscore +zrangebyscore +zremrangebyrank}.
+ * +zrank +zscore +zrangebyscore +zremrangebyrank}; with a database or client name in the URI, {@code +select} or
+ * {@code +client|setname} too.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait.
  * Both are our own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a
@@ -42,34 +41,22 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockBackend implements LockBackend {
 
-    // Read when the first back end is made, not when it is first used: that may be on an event loop.
-    private static final LuaScript ACQUIRE = LuaScript.load("acquire");
-    private static final LuaScript RELEASE = LuaScript.load("release");
-    private static final LuaScript RENEW = LuaScript.load("renew");
-
-    /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
-    private static final String TOMBSTONE_MILLIS = "30000";
-
     /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
 
-    private static final Renewal NOT_HELD = new Renewal.NotHeld();
-
-    private final String keyPrefix;
-    private final String claimMillis;
     private final RedisFailures failures;
     private final LettuceClient lettuce;
     private final CommandLink link;
     private final PushChannel channel;
-    private final UnansweredClaims unanswered = new UnansweredClaims();
+    private final MutexRequests requests;
 
     private RedisLockBackend(Builder builder) {
-        keyPrefix = builder.keyPrefix;
-        claimMillis = Long.toString(builder.claimTime.toMillis());
         failures = RedisFailures.at(builder.uri);
         lettuce = LettuceClient.create(builder.resources, builder.uri);
         link = new CommandLink(lettuce);
-        channel = new PushChannel(lettuce, keyPrefix + "client:" + UUID.randomUUID(), failures, this::giveBack);
+        String channelName = builder.keyPrefix + "client:" + UUID.randomUUID();
+        channel = new PushChannel(lettuce, channelName, failures, this::giveBack);
+        requests = new MutexRequests(builder.keyPrefix, builder.claimTime, channelName);
     }
 
     /**
@@ -111,37 +98,9 @@ public final class RedisLockBackend implements LockBackend {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(claim.key().name(), claim.tokenFloor()));
             }
-            return ScriptCall.send(link, failures, acquisition(claim));
+            String id = claim.id();
+            return ask(requests.acquire(claim, channel.nameFor(id), () -> channel.openFor(id)));
         });
-    }
-
-    private ScriptCall.Request<LockAttempt> acquisition(LockClaim claim) {
-        MutexKeys keys = keysOf(claim);
-        List<String> args = List.of(
-                claim.id(),
-                millis(claim),
-                Integer.toString(claim.attempt()),
-                claim.waiting().name().toLowerCase(Locale.ROOT),
-                Long.toString(claim.tokenFloor()),
-                claimMillis,
-                channel.nameFor(claim.id()));
-        return new ScriptCall.Request<>(
-                ACQUIRE,
-                keys.all(claim.id()),
-                args,
-                3,
-                reply -> attempt(claim, reply),
-                () -> RedisFailures.Subject.of("acquire", keys),
-                () -> unanswered.add(claim.id()));
-    }
-
-    private LockAttempt attempt(LockClaim claim, long[] reply) {
-        if (reply[0] == 1) {
-            return new LockAttempt.Acquired(reply[1], Duration.ofMillis(reply[2]));
-        }
-        channel.openFor(claim.id());
-        Duration lookAgainWithin = Duration.ofMillis(reply[1]);
-        return reply[0] == 2 ? new LockAttempt.Queued(lookAgainWithin) : new LockAttempt.Contended(lookAgainWithin);
     }
 
     @Override
@@ -158,82 +117,29 @@ public final class RedisLockBackend implements LockBackend {
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
         return Mono.defer(() -> {
             claims.forEach(RedisLockBackend::checkKind);
-            return ScriptCall.send(link, failures, renewal(claims));
+            return ask(requests.renew(claims));
         });
-    }
-
-    private ScriptCall.Request<List<Renewal>> renewal(List<LockClaim> claims) {
-        List<String> keys = new ArrayList<>(claims.size());
-        List<String> args = new ArrayList<>(2 * claims.size());
-        for (LockClaim claim : claims) {
-            keys.add(keysOf(claim).holder());
-            args.add(claim.id());
-            args.add(millis(claim));
-        }
-        return new ScriptCall.Request<>(
-                RENEW,
-                keys,
-                args,
-                claims.size(),
-                reply -> renewed(claims, reply),
-                () -> subjectOfRenewal(claims),
-                RedisLockBackend::nothing);
-    }
-
-    private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {
-        List<Renewal> answers = new ArrayList<>(reply.length);
-        for (int i = 0; i < reply.length; i++) {
-            // Whole milliseconds were sent, so no more is promised.
-            Duration lease = Duration.ofMillis(claims.get(i).lease().toMillis());
-            answers.add(reply[i] == 1 ? new Renewal.Held(lease) : NOT_HELD);
-        }
-        return answers;
-    }
-
-    private RedisFailures.Subject subjectOfRenewal(List<LockClaim> claims) {
-        return claims.size() == 1
-                ? RedisFailures.Subject.of("renew", keysOf(claims.get(0)))
-                : new RedisFailures.Subject("", "renew %d locks".formatted(claims.size()));
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         return Mono.defer(() -> {
             checkKind(claim);
-            return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
+            return ask(requests.release(claim));
         });
-    }
-
-    private Mono<Ownership> release(MutexKeys keys, String id, int attempt, String tombstoneMillis) {
-        String isUnknown = unanswered.contains(id) ? "1" : "0";
-        List<String> args =
-                List.of(id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, channel.name());
-        return ScriptCall.send(
-                link,
-                failures,
-                new ScriptCall.Request<>(
-                        RELEASE,
-                        keys.all(id),
-                        args,
-                        1,
-                        reply -> ended(id, reply),
-                        () -> RedisFailures.Subject.of("release", keys),
-                        RedisLockBackend::nothing));
-    }
-
-    private Ownership ended(String id, long[] reply) {
-        unanswered.remove(id);
-        return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
     }
 
     /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
     private void giveBack(PushMessage message) {
         if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
-            // Often it was released already and the push comes late, so this leaves no tombstone. A failure leaves the
-            // grant to
-            // end with its claim time.
-            release(message.keys(), message.claimId(), granted.attempt(), "0").subscribe(ownership -> {}, error -> {});
+            // A failure leaves the grant to end with its claim time.
+            ask(requests.giveBack(message.keys(), message.claimId(), granted.attempt()))
+                    .subscribe(ownership -> {}, error -> {});
         }
+    }
+
+    private <T> Mono<T> ask(ScriptCall.Request<T> request) {
+        return ScriptCall.send(link, failures, request);
     }
 
     /** Claims that are watched now, for tests. */
@@ -266,16 +172,6 @@ public final class RedisLockBackend implements LockBackend {
         return lettuce.close();
     }
 
-    private MutexKeys keysOf(LockClaim claim) {
-        return MutexKeys.of(keyPrefix, claim.key().name());
-    }
-
-    private static void nothing() {}
-
-    private static String millis(LockClaim claim) {
-        return Long.toString(claim.lease().toMillis());
-    }
-
     private static void checkKind(LockClaim claim) {
         if (claim.key().kind() != LockKind.MUTEX) {
             throw unsupported(claim);
@@ -303,7 +199,8 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Shares driver resources: event loops, timer, name resolution.
+         * Shares driver resources: event loops, timer, name resolution, and the pauses between reconnects, which are up to
+         * 30 s by the driver's defaults (ours are up to 1 s).
          *
          * @param shared stay the caller's: not shut down by {@link RedisLockBackend#close}
          * @return this

@@ -73,10 +73,10 @@ final class ScriptCall<T> implements Disposable {
             send(ready, CommandType.EVALSHA);
             return;
         }
-        var unused = link.connect().whenComplete((connection, error) -> {
-            if (error == null) {
+        link.whenConnected((connection, error) -> {
+            if (connection != null) {
                 send(connection, CommandType.EVALSHA);
-            } else if (!isCancelled) {
+            } else if (error != null && !isCancelled) {
                 sink.error(failures.of(request.subject().get(), error));
             }
         });

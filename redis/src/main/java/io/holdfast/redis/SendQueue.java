@@ -2,7 +2,9 @@ package io.holdfast.redis;
 
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import reactor.core.publisher.Operators;
 import reactor.util.concurrent.Queues;
+import reactor.util.context.Context;
 
 /**
  * Lets one thread at a time give commands to the driver, in the order they came; others leave theirs and go.
@@ -21,7 +23,7 @@ final class SendQueue {
     /**
      * Sends, or leaves that to the thread that is at it.
      *
-     * @param send does not throw
+     * @param send sends; may be run after this returns
      */
     void send(Runnable send) {
         waiting.add(send);
@@ -31,9 +33,18 @@ final class SendQueue {
         int seen = 1;
         do {
             for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
-                next.run();
+                run(next);
             }
             seen = pending.addAndGet(-seen);
         } while (seen != 0);
+    }
+
+    /** What a subscriber throws must not stop the commands of all others. */
+    private static void run(Runnable send) {
+        try {
+            send.run();
+        } catch (RuntimeException thrown) {
+            Operators.onErrorDropped(thrown, Context.empty());
+        }
     }
 }

@@ -4,7 +4,7 @@
 -- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify or queue   5 token floor   6 claim time ms
 --         7 the client's channel, empty for a claim that is not watched
 -- Result  {1, token, lease ms} acquired   {2, ms} queued, look again within   {3, ms} not available, look again within
---         error FOREIGN: there is something else under the lock's key, which stays untouched
+--         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written
 -- Cost    free lock that nobody waits for: 6 inner calls, O(1). Else O(log n) in the waiters, plus O(log n) for each waiter
 --         that is served, passed over or found gone: once per waiter and look.
 
@@ -15,6 +15,7 @@ local floor, claim_ms, channel = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 
 local function take(now)
   local token = next_token(now, floor)
+  save_token(token) -- first: on a server too old for PXAT nothing else is written
   hold(token, id, attempt, lease, channel, lease)
   return {1, token, lease}
 end
@@ -26,6 +27,7 @@ if redis.call('EXISTS', KEYS[5]) == 1 then
   return {3, min_ms(lease / 3, claim_ms)}
 end
 
+refuse_foreign_keys()
 local holder = redis.pcall('HMGET', KEYS[1], 'id', 'token', 'attempt')
 local foreign = is_wrong_type(holder) or (not holder.err and not (holder[1] and holder[2] and holder[3])
   and redis.call('EXISTS', KEYS[1]) == 1)

@@ -39,9 +39,16 @@ local function next_token(now, floor)
   return math.max(stored + 1, now, floor)
 end
 
--- Makes the claim the holder for ms. The token comes first: on a server too old for PXAT nothing else is written.
+-- Fails when there is something else under a key, before anything is written. The lock's own key is looked at elsewhere.
+local function refuse_foreign_keys()
+  redis.call('ZSCORE', KEYS[2], '')
+  redis.call('HGET', KEYS[3], '')
+  next_token(0, 0)
+  redis.call('ZSCORE', KEYS[6], '')
+end
+
+-- Makes the claim the holder for ms, with a token that was saved before.
 local function hold(token, id, attempt, lease, channel, ms)
-  save_token(token)
   redis.call('HSET', KEYS[1], 'id', id, 'token', digits(token), 'attempt', attempt, 'lease', lease, 'channel', channel)
   redis.call('PEXPIRE', KEYS[1], ms)
 end
@@ -54,36 +61,42 @@ end
 -- Gives the free lock to the first living waiter, and returns its id; false when there is none. The caller's own id, when
 -- it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel nobody receives is passed
 -- over and keeps its place, and so is one without a channel: it gets the lock when it looks and nobody living is before it.
--- A channel is tried once per run: the waiters of a killed client cost one PUBLISH. Who has not looked for half of its lease
--- is gone.
+-- A channel is tried once per run: the waiters of a killed client cost one PUBLISH, and are read in growing portions. Who
+-- has not looked for half of its lease is gone.
 local function serve(now, caller, claim_ms)
-  local dead, place = {[''] = true}, 0
+  local dead, place, portion = {[''] = true}, 0, 1
   while true do
-    local id = redis.call('ZRANGE', KEYS[2], place, place)[1]
-    if not id then
+    local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
+    if #ids == 0 then
       return false
     end
-    local entry = redis.call('HGET', KEYS[3], id) or ''
-    local attempt, lease, looked, floor, channel = string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (.*)$')
-    if id == caller then
-      return id
-    elseif not attempt or now - tonumber(looked) > tonumber(lease) * 500 then
-      leave_queue(id)
-    elseif dead[channel] then
-      place = place + 1
-    else
-      local ms = min_ms(claim_ms, tonumber(lease))
-      local token = next_token(now, tonumber(floor))
-      -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted.
-      local valid = math.floor((now - tonumber(looked)) / 1000) + ms
-      local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-      if redis.call('PUBLISH', channel, grant) > 0 then
-        leave_queue(id)
-        hold(token, id, attempt, lease, channel, ms)
+    local entries = redis.call('HMGET', KEYS[3], unpack(ids))
+    for i, id in ipairs(ids) do
+      local attempt, lease, looked, floor, channel = string.match(entries[i] or '', '^(%d+) (%d+) (%d+) (%d+) (.*)$')
+      if id == caller then
         return id
+      elseif not attempt or now - tonumber(looked) > tonumber(lease) * 500 then
+        leave_queue(id)
+      elseif dead[channel] then
+        place = place + 1
+      else
+        local ms = min_ms(claim_ms, tonumber(lease))
+        local token = next_token(now, tonumber(floor))
+        -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
+        save_token(token)
+        -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
+        -- server's clock may have been set back since.
+        local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
+        local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+        if redis.call('PUBLISH', channel, grant) > 0 then
+          leave_queue(id)
+          hold(token, id, attempt, lease, channel, ms)
+          return id
+        end
+        dead[channel] = true
+        place = place + 1
       end
-      dead[channel] = true
-      place = place + 1
     end
+    portion = math.min(portion * 8, 512)
   end
 end

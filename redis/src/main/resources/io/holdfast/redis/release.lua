@@ -3,7 +3,8 @@
 -- KEYS    see queue.lua
 -- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms, 0 for none
 --         5 1 when a look of this claim got no answer, else 0   6 the client's channel
--- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key, which stays untouched
+-- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
+--         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
 -- Cost    held, and nobody waits: 3 inner calls, O(1). Else O(log n) in the waiters, plus O(log n) for each waiter that is
 --         served, passed over or found gone, plus one PUBLISH for each of at most 64 claims that want a hint.
 
@@ -15,6 +16,11 @@ local holder = redis.pcall('HMGET', KEYS[1], 'id', 'attempt')
 local foreign = is_wrong_type(holder)
 if holder.err and not foreign then
   return holder
+end
+
+local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
+if is_wanted then
+  refuse_foreign_keys()
 end
 
 -- The last look of this claim that was seen here; nil for none.
@@ -39,7 +45,7 @@ if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])
 end
 
-if redis.call('EXISTS', KEYS[2], KEYS[6]) > 0 and redis.call('EXISTS', KEYS[1]) == 0 then
+if is_wanted and redis.call('EXISTS', KEYS[1]) == 0 then
   local now = micros()
   if not serve(now, false, claim_ms) then
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do

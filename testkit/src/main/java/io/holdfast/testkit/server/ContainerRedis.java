@@ -24,10 +24,15 @@ final class ContainerRedis implements RedisProcess {
     private String host = "";
 
     ContainerRedis(List<String> arguments) {
-        String named = System.getProperty(RedisServer.IMAGE, System.getenv(RedisServer.IMAGE));
-        image = DockerImageName.parse(named == null ? "redis:7-alpine" : named);
+        image = DockerImageName.parse(image());
         command = new ArrayList<>(List.of("redis-server"));
         command.addAll(arguments);
+    }
+
+    /** The image's name, with its tag. */
+    static String image() {
+        String named = System.getProperty(RedisServer.IMAGE, System.getenv(RedisServer.IMAGE));
+        return named == null ? "redis:7-alpine" : named;
     }
 
     @Override

@@ -25,6 +25,13 @@ final class NativeRedis implements RedisProcess {
     /** Another process may take the free port that was found before our child does. */
     private static final int PORT_TRIES = 10;
 
+    /**
+     * Becomes the server, so that its process id is the child's, and leaves a guard behind that kills it when the other end of the pipe is
+     * closed: by a JVM that was killed too. The pipe is handed over as 3, since a background command's standard input is empty.
+     */
+    private static final String GUARDED =
+            "exec 3<&0; (read -r nothing <&3; kill -9 $$) >/dev/null 2>&1 & exec \"$@\" 3<&- </dev/null";
+
     private final Path program;
     private final List<String> arguments;
     private final Path folder;
@@ -79,7 +86,8 @@ final class NativeRedis implements RedisProcess {
 
     /** False when the child ended by itself. */
     private boolean launch() {
-        List<String> command = new ArrayList<>(List.of(program.toString(), "--port", Integer.toString(port)));
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-redis"));
+        command.addAll(List.of(program.toString(), "--port", Integer.toString(port)));
         command.addAll(List.of("--bind", host(), "--daemonize", "no", "--dir", folder.toString()));
         command.addAll(arguments);
         try {

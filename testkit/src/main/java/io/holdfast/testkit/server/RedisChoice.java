@@ -4,10 +4,9 @@ import io.holdfast.testkit.server.RedisServer.Kind;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -22,6 +21,9 @@ final class RedisChoice {
 
     /** Set by the first failure: an image that cannot be had is asked for once per JVM. */
     private static final AtomicBoolean IS_DOCKER_USELESS = new AtomicBoolean();
+
+    /** Long enough for a container and for a small image; who wants to wait longer chooses Docker by name. */
+    private static final Duration DOCKER_LIMIT = Duration.ofSeconds(15);
 
     /** A server that answers, and where it comes from. */
     record Started(RedisProcess process, Kind kind) {}
@@ -43,16 +45,20 @@ final class RedisChoice {
                         "-D%s must be auto, docker, path or embedded, was '%s'".formatted(RedisServer.SWITCH, wanted));
         };
         if (IS_PRINTED.compareAndSet(false, true)) {
-            System.out.println("[holdfast] tests run against Redis from " + started.process());
+            System.out.println("[holdfast] Redis from " + started.process());
         }
         return started;
     }
 
     private static Started first(List<String> arguments) {
-        if (!IS_DOCKER_USELESS.get() && isDockerThere()) {
+        Optional<DockerEngine> engine = IS_DOCKER_USELESS.get() ? Optional.empty() : DockerEngine.find();
+        if (engine.isPresent()) {
             try {
-                return docker(arguments);
-            } catch (RuntimeException noImage) {
+                return BoundedStart.within(DOCKER_LIMIT, () -> {
+                    engine.get().requireImage(ContainerRedis.image());
+                    return docker(arguments);
+                });
+            } catch (IllegalStateException noImage) {
                 IS_DOCKER_USELESS.set(true);
                 System.out.println("[holdfast] Docker is there, but starts no Redis: " + noImage.getMessage());
             }
@@ -83,28 +89,6 @@ final class RedisChoice {
         } catch (RuntimeException e) {
             process.close();
             throw e;
-        }
-    }
-
-    /** Asks the sockets only: Testcontainers takes long, and says much, to find out that there is none. */
-    private static boolean isDockerThere() {
-        if (System.getenv("DOCKER_HOST") != null) {
-            return true;
-        }
-        String home = System.getProperty("user.home", "");
-        String runtime = System.getenv().getOrDefault("XDG_RUNTIME_DIR", "/run");
-        return Stream.of("/var/run/docker.sock", runtime + "/docker.sock", home + "/.docker/run/docker.sock")
-                .anyMatch(RedisChoice::listens);
-    }
-
-    private static boolean listens(String socket) {
-        if (!Files.exists(Path.of(socket))) {
-            return false;
-        }
-        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-            return channel.isConnected();
-        } catch (IOException | UnsupportedOperationException nobody) {
-            return false;
         }
     }
 

@@ -8,11 +8,13 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Redis of its own on a free port, empty, without persistence; it ends with {@link #close} or with this JVM.
+ * A real Redis of its own on a free port, empty, without persistence; it ends with {@link #close} or with this JVM,
+ * also when that is killed.
  *
  * <p>What runs is chosen by the system property {@value #SWITCH}: {@code docker} (Testcontainers, image by the system
  * property or environment variable {@value #IMAGE}), {@code path} ({@code redis-server} on the PATH), {@code embedded} (the
- * binary that embedded-redis brings), or {@code auto}, the default: the first of them that works. The choice is printed once.
+ * binary that embedded-redis brings), or {@code auto}, the default: the first of them that works; Docker has 15 seconds for
+ * that. The choice is printed once.
  *
  * <p>Its methods block, and may be called from any thread, one at a time.
  *

@@ -1,0 +1,152 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What one client asks about mutexes: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
+final class MutexRequests {
+
+    // Read when the first back end is made, not when it is first used: that may be on an event loop.
+    private static final LuaScript ACQUIRE = LuaScript.load("acquire");
+    private static final LuaScript RELEASE = LuaScript.load("release");
+    private static final LuaScript RENEW = LuaScript.load("renew");
+
+    /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
+    private static final String TOMBSTONE_MILLIS = "30000";
+
+    private static final String NO_TOMBSTONE = "0";
+
+    private static final Renewal NOT_HELD = new Renewal.NotHeld();
+
+    private final String keyPrefix;
+    private final String claimMillis;
+    private final String ownChannel;
+    private final UnansweredClaims unanswered = new UnansweredClaims();
+
+    MutexRequests(String keyPrefix, Duration claimTime, String ownChannel) {
+        this.keyPrefix = keyPrefix;
+        claimMillis = Long.toString(claimTime.toMillis());
+        this.ownChannel = ownChannel;
+    }
+
+    /**
+     * A look.
+     *
+     * @param channel where the claim can be told; empty when it has to poll
+     * @param hasToWait run before the answer is passed on that the lock is not available
+     */
+    ScriptCall.Request<LockAttempt> acquire(LockClaim claim, String channel, Runnable hasToWait) {
+        MutexKeys keys = keysOf(claim);
+        List<String> args = List.of(
+                claim.id(),
+                millis(claim),
+                Integer.toString(claim.attempt()),
+                word(claim.waiting()),
+                Long.toString(claim.tokenFloor()),
+                claimMillis,
+                channel);
+        return new ScriptCall.Request<>(
+                ACQUIRE,
+                keys.all(claim.id()),
+                args,
+                3,
+                reply -> attempt(reply, hasToWait),
+                () -> RedisFailures.Subject.of("acquire", keys),
+                () -> unanswered.add(claim.id()));
+    }
+
+    private static String word(Waiting waiting) {
+        return switch (waiting) {
+            case NONE -> "none";
+            case NOTIFY -> "notify";
+            case QUEUE -> "queue";
+        };
+    }
+
+    private static LockAttempt attempt(long[] reply, Runnable hasToWait) {
+        if (reply[0] == 1) {
+            return new LockAttempt.Acquired(reply[1], Duration.ofMillis(reply[2]));
+        }
+        hasToWait.run();
+        Duration lookAgainWithin = Duration.ofMillis(reply[1]);
+        return reply[0] == 2 ? new LockAttempt.Queued(lookAgainWithin) : new LockAttempt.Contended(lookAgainWithin);
+    }
+
+    /** One request for all of them. */
+    ScriptCall.Request<List<Renewal>> renew(List<LockClaim> claims) {
+        List<String> keys = new ArrayList<>(claims.size());
+        List<String> args = new ArrayList<>(2 * claims.size());
+        for (LockClaim claim : claims) {
+            keys.add(keysOf(claim).holder());
+            args.add(claim.id());
+            args.add(millis(claim));
+        }
+        return new ScriptCall.Request<>(
+                RENEW,
+                keys,
+                args,
+                claims.size(),
+                reply -> renewed(claims, reply),
+                () -> subjectOfRenewal(claims),
+                MutexRequests::nothing);
+    }
+
+    private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {
+        List<Renewal> answers = new ArrayList<>(reply.length);
+        for (int i = 0; i < reply.length; i++) {
+            // Whole milliseconds were sent, so no more is promised.
+            Duration lease = Duration.ofMillis(claims.get(i).lease().toMillis());
+            answers.add(reply[i] == 1 ? new Renewal.Held(lease) : NOT_HELD);
+        }
+        return answers;
+    }
+
+    private RedisFailures.Subject subjectOfRenewal(List<LockClaim> claims) {
+        return claims.size() == 1
+                ? RedisFailures.Subject.of("renew", keysOf(claims.get(0)))
+                : new RedisFailures.Subject("", "renew %d locks".formatted(claims.size()));
+    }
+
+    ScriptCall.Request<Ownership> release(LockClaim claim) {
+        return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
+    }
+
+    /** For a grant that nobody waits for. Often it was released already and the push comes late: so without a tombstone. */
+    ScriptCall.Request<Ownership> giveBack(MutexKeys keys, String claimId, int attempt) {
+        return release(keys, claimId, attempt, NO_TOMBSTONE);
+    }
+
+    private ScriptCall.Request<Ownership> release(MutexKeys keys, String id, int attempt, String tombstoneMillis) {
+        String isUnknown = unanswered.contains(id) ? "1" : "0";
+        List<String> args = List.of(id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, ownChannel);
+        return new ScriptCall.Request<>(
+                RELEASE,
+                keys.all(id),
+                args,
+                1,
+                reply -> ended(id, reply),
+                () -> RedisFailures.Subject.of("release", keys),
+                MutexRequests::nothing);
+    }
+
+    private Ownership ended(String id, long[] reply) {
+        unanswered.remove(id);
+        return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
+    }
+
+    private MutexKeys keysOf(LockClaim claim) {
+        return MutexKeys.of(keyPrefix, claim.key().name());
+    }
+
+    private static String millis(LockClaim claim) {
+        return Long.toString(claim.lease().toMillis());
+    }
+
+    private static void nothing() {}
+}

@@ -1,0 +1,44 @@
+package io.holdfast.redis;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.holdfast.testkit.ArchitectureRules;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+
+    private static final JavaClasses CODE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.holdfast.redis");
+
+    @Test
+    void moduleKeepsTheRules() {
+        ArchitectureRules.checkAll(CODE);
+    }
+
+    @Test
+    void onlyTheBackendAndItsBuilderArePublic() {
+        classes()
+                .that()
+                .arePublic()
+                .should()
+                .be(RedisLockBackend.class)
+                .orShould()
+                .be(RedisLockBackend.Builder.class)
+                .check(CODE);
+    }
+
+    /** Its synchronous calls wait, and its reactive ones give up the order of the commands. */
+    @Test
+    void driverIsUsedThroughItsAsynchronousCommandsOnly() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.lettuce.core.api.sync..", "io.lettuce.core.api.reactive..")
+                .check(CODE);
+    }
+}

@@ -1,0 +1,132 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Connections that are lost, closed too late, or wanted in a particular way. */
+class ConnectionEdgesIT {
+
+    private Store store;
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+    }
+
+    @AfterEach
+    void stop() {
+        store.close();
+    }
+
+    @Test
+    void connectionThatIsMadeAfterTheCloseIsClosedAgain() {
+        ClientResources shared = DefaultClientResources.create();
+        long before = store.clients();
+        store.server.pause();
+        RedisLockBackend backend = RedisLockBackend.create(shared, store.uri());
+        CompletableFuture<LockAttempt> look =
+                backend.tryAcquire(Store.claim("orders")).toFuture();
+        CompletableFuture<Void> closed = backend.close().toFuture();
+        store.server.resume();
+        assertThat(closed).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(look).failsWithin(Duration.ofSeconds(10));
+        ClientOverRedis.eventually(() -> store.clients() == before);
+        assertThat(store.keys()).isEmpty();
+        assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
+                .isTrue();
+    }
+
+    @Test
+    void lookInFlightFailsWhenTheConnectionIsLostAndItsReleaseFreesTheLock() {
+        RedisLockBackend backend = store.backend();
+        Store.answer(backend.ping());
+        LockClaim claim = Store.claim("orders");
+        store.server.pause();
+        CompletableFuture<LockAttempt> look = backend.tryAcquire(claim).toFuture();
+        store.server.stop();
+        assertThatThrownBy(() -> Store.answer(Mono.fromFuture(look)))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        e -> assertThat(e.isTransient()).isTrue());
+        store.server.restart();
+        Ownership released =
+                Store.answer(backend.release(claim).retryWhen(Retry.fixedDelay(500, Duration.ofMillis(10))));
+        assertThat(released).isEqualTo(Ownership.NOT_HELD);
+        assertThat(Store.answer(backend.tryAcquire(claim)))
+                .as("the look may still be under way")
+                .isInstanceOf(LockAttempt.Contended.class);
+        Store.end(backend);
+    }
+
+    @Test
+    void commandsBeforeTheFirstConnectionAreSentInTheirOrder() {
+        RedisLockBackend backend = store.backend();
+        LockClaim first = Store.claim("orders", Waiting.QUEUE);
+        LockClaim second = Store.claim("orders", Waiting.QUEUE);
+        store.server.pause();
+        CompletableFuture<LockAttempt> one = backend.tryAcquire(first).toFuture();
+        CompletableFuture<LockAttempt> two = backend.tryAcquire(second).toFuture();
+        CompletableFuture<Ownership> end = backend.release(first).toFuture();
+        store.server.resume();
+        assertThat(Store.answer(Mono.fromFuture(one))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Store.answer(Mono.fromFuture(two))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Store.answer(Mono.fromFuture(end))).isEqualTo(Ownership.HELD);
+        Store.end(backend);
+    }
+
+    @Test
+    void databaseAndClientNameOfTheUriAreUsed() {
+        RedisURI uri = RedisURI.builder(store.uri())
+                .withDatabase(3)
+                .withClientName("till-7")
+                .build();
+        RedisLockBackend backend = RedisLockBackend.create(uri);
+        Store.answer(backend.tryAcquire(Store.claim("orders")));
+        assertThat(store.keys()).as("database 0").isEmpty();
+        assertThat(store.redis().clientList()).contains("name=till-7").contains(" db=3 ");
+        Store.end(backend);
+    }
+
+    @Test
+    void laterChangesOfTheUriDoNotReachTheBackend() {
+        RedisURI uri = store.uri();
+        RedisLockBackend backend = RedisLockBackend.create(uri);
+        uri.setPort(1);
+        uri.setDatabase(5);
+        assertThat(Store.answer(backend.tryAcquire(Store.claim("orders")))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(store.keys()).isNotEmpty();
+        Store.end(backend);
+    }
+
+    @Test
+    void securityOfTheUriIsKept() {
+        RedisURI given = RedisURI.create("rediss://me:secret@redis.example:6380/2?clientName=till-7&verifyPeer=CA");
+        RedisURI used = LettuceClient.copyOf(given);
+        assertThat(used.isSsl()).isTrue();
+        assertThat(used.getVerifyMode()).isEqualTo(given.getVerifyMode());
+        assertThat(used.getDatabase()).isEqualTo(2);
+        assertThat(used.getClientName()).isEqualTo("till-7");
+        AtomicReference<String> user = new AtomicReference<>();
+        used.getCredentialsProvider().resolveCredentials().subscribe(it -> user.set(it.getUsername()));
+        assertThat(user).hasValue("me");
+        assertThat(given.getTimeout()).isEqualTo(RedisURI.DEFAULT_TIMEOUT_DURATION);
+    }
+}

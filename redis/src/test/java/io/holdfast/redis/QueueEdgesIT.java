@@ -1,0 +1,318 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The queue when something is wrong: with the server, its clock, its keys, or those who wait. */
+class QueueEdgesIT {
+
+    private static final String NAME = "orders";
+    private static final String HOLDER = Store.holderKey(NAME);
+    private static final String WAITERS = HOLDER + ":waiters";
+    private static final long HOUR_MICROS = 3_600_000_000L;
+
+    private Store store;
+    private RedisLockBackend backend;
+    private final BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+    private final Disposable.Composite watches = Disposables.composite();
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        backend = store.backend();
+    }
+
+    @AfterEach
+    void stop() {
+        watches.dispose();
+        Store.end(backend);
+        store.close();
+    }
+
+    /** Such a grant would be known to nobody but the waiter. */
+    @Test
+    void serverThatRefusesWritesPushesNoGrant() throws InterruptedException {
+        held(claim(Duration.ofMillis(200), Waiting.NONE));
+        queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        assertThat(store.redis().replicaof("127.0.0.1", 1)).isEqualTo("OK");
+        ClientOverRedis.eventually(() -> store.redis().exists(HOLDER) == 0);
+
+        // Redis 6.2 shows expired keys to the scripts of a replica, so the look may be answered there.
+        Object unused = backend.tryAcquire(claim(Store.LEASE, Waiting.NONE))
+                .onErrorResume(LockBackendException.class, e -> Mono.empty())
+                .toFuture()
+                .join();
+        assertThatThrownBy(() -> Store.answer(backend.release(claim(Store.LEASE, Waiting.NONE))))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("replica");
+
+        Store.answer(backend.watch(claim(Store.LEASE, Waiting.NONE)).next()); // the channel has told all there was
+        assertThat(store.redis().pubsubNumsub(channel())).containsValue(1L);
+        assertThat(store.calls("publish")).isZero();
+        assertThat(signals).isEmpty();
+    }
+
+    @Test
+    void grantIsShortWhenTheServersClockWasSetBack() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim waiter = queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        setLooked(waiter, HOUR_MICROS);
+        Store.answer(backend.release(holder));
+        WatchSignal.Granted granted = (WatchSignal.Granted) next(WatchSignal.Granted.class);
+        assertThat(granted.lease()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void ticketsRiseWhenTheServersClockWasSetBack() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim first = queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        store.redis().zadd(HOLDER + ":queue", (double) (serverMicros() + HOUR_MICROS), first.id());
+        LockClaim second = queued(claim(Store.LEASE, Waiting.QUEUE));
+        assertThat(store.redis().zrange(HOLDER + ":queue", 0, -1)).containsExactly(first.id(), second.id());
+        Store.answer(backend.release(holder));
+        next(WatchSignal.Granted.class);
+        assertThat(Store.answer(backend.renew(first))).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void staleHeadIsPassedOverByARelease() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim stale = queued(claim(Store.LEASE, Waiting.QUEUE));
+        LockClaim living = queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        setLooked(stale, -Store.LEASE.toMillis() * 501);
+        Store.answer(backend.release(holder));
+        next(WatchSignal.Granted.class);
+        assertThat(Store.answer(backend.renew(living))).isInstanceOf(Renewal.Held.class);
+        assertThat(store.keys()).containsExactlyInAnyOrder(HOLDER, HOLDER + ":token");
+    }
+
+    @Test
+    void waiterIsStaleByHalfOfItsOwnLease() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim shortLease = queued(claim(Duration.ofSeconds(10), Waiting.QUEUE));
+        LockClaim longLease = queued(claim(Duration.ofSeconds(60), Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        setLooked(shortLease, -6_000_000);
+        setLooked(longLease, -29_000_000);
+        Store.answer(backend.release(holder));
+        WatchSignal.Granted granted = (WatchSignal.Granted) next(WatchSignal.Granted.class);
+        assertThat(Store.answer(backend.renew(longLease))).isInstanceOf(Renewal.Held.class);
+        assertThat(granted.lease()).isBetween(Duration.ofSeconds(31), Duration.ofSeconds(32));
+    }
+
+    @Test
+    void leaseShorterThanTheClaimTimeBoundsTheGrant() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim waiter = queued(claim(Duration.ofSeconds(1), Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
+        Store.answer(backend.release(holder));
+        assertThat(store.redis().pttl(HOLDER)).isLessThanOrEqualTo(1_000);
+        WatchSignal.Granted granted = (WatchSignal.Granted) next(WatchSignal.Granted.class);
+        assertThat(granted.attempt()).isEqualTo(2);
+        assertThat(granted.lease()).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1_500));
+    }
+
+    @Test
+    void lateCopyOfAnEarlierLookChangesNothing() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim waiter = queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        Store.answer(backend.tryAcquire(waiter.withAttempt(5)));
+        String entry = store.redis().hget(WAITERS, waiter.id());
+        assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(4)))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(store.redis().hget(WAITERS, waiter.id())).isEqualTo(entry);
+        Store.answer(backend.release(holder));
+        next(WatchSignal.Granted.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"a b", "{x}", "}%7B{", "line\nbreak", "\u00e9\ud83d\ude00", "G 1 2 3 4 5 :mutex", "a}:mutex"})
+    void anyNameIsHandedOver(String name) throws InterruptedException {
+        LockClaim holder = LockClaim.first(LockKey.of(LockKind.MUTEX, name), "an id", Store.LEASE, Waiting.NONE);
+        held(holder);
+        LockClaim gone = queued(LockClaim.first(holder.key(), "C x y", Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        watches.dispose();
+        RedisLockBackend other = store.backend();
+        LockClaim heir = LockClaim.first(holder.key(), " 7 ", Store.LEASE, Waiting.QUEUE);
+        Disposable watch = other.watch(heir).subscribe(signals::add);
+        Store.answer(other.tryAcquire(heir));
+        next(WatchSignal.Armed.class);
+        // Goes to the one that nobody waits for, which gives it back.
+        Store.answer(backend.release(holder));
+        next(WatchSignal.Granted.class);
+        assertThat(Store.answer(other.renew(heir))).isInstanceOf(Renewal.Held.class);
+        assertThat(Store.answer(backend.renew(gone))).isInstanceOf(Renewal.NotHeld.class);
+        watch.dispose();
+        Store.end(other);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {":queue", ":waiters", ":token", ":interest"})
+    void foreignKeyBesideTheLockIsNamedAndNothingIsWritten(String suffix) throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        store.redis().del(HOLDER + suffix);
+        store.redis().lpush(HOLDER + suffix, "theirs");
+        Map<String, String> before = dump();
+        for (Waiting waiting : Waiting.values()) {
+            assertForeign(() -> Store.answer(backend.tryAcquire(claim(Store.LEASE, waiting))));
+        }
+        assertForeign(() -> Store.answer(backend.release(holder)));
+        store.redis().del(HOLDER);
+        before.remove(HOLDER);
+        for (Waiting waiting : Waiting.values()) {
+            assertForeign(() -> Store.answer(backend.tryAcquire(claim(Store.LEASE, waiting))));
+        }
+        assertThat(dump()).isEqualTo(before);
+    }
+
+    @Test
+    void tenThousandDeadWaitersAreReadInPortions() {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        int many = 10_000;
+        Map<String, String> entries = new TreeMap<>();
+        long now = serverMicros();
+        for (int i = 0; i < many; i++) {
+            String id = UUID.randomUUID().toString();
+            entries.put(id, "1 30000 " + now + " 0 holdfast:client:dead");
+            store.redis().zadd(HOLDER + ":queue", (double) (now + i), id);
+        }
+        store.redis().hset(WAITERS, entries);
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        assertThat(store.calls("publish")).isEqualTo(1);
+        assertThat(store.calls("zrange")).isLessThan(30);
+        assertThat(store.redis().zcard(HOLDER + ":queue")).isEqualTo(many);
+        held(claim(Store.LEASE, Waiting.NONE));
+    }
+
+    @Test
+    void oneOfTenThousandLivingWaitersIsServedInAFewCalls() throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        List<LockClaim> waiters = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            LockClaim waiter = claim(Store.LEASE, Waiting.QUEUE);
+            waiters.add(waiter);
+            watches.add(backend.watch(waiter).subscribe(signal -> {
+                if (signal instanceof WatchSignal.Granted) {
+                    signals.add(signal);
+                }
+            }));
+        }
+        assertThat(Store.answer(Flux.fromIterable(waiters)
+                        .flatMapSequential(backend::tryAcquire, 256)
+                        .filter(LockAttempt.Queued.class::isInstance)
+                        .count()))
+                .isEqualTo(10_000);
+        ClientOverRedis.eventually(() -> !store.redis().pubsubChannels().isEmpty());
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+        Store.answer(backend.release(holder));
+        next(WatchSignal.Granted.class);
+        long inside = List.of(
+                        "exists", "hmget", "zscore", "hget", "get", "del", "time", "zrange", "set", "publish", "zrem")
+                .stream()
+                .mapToLong(store::calls)
+                .sum();
+        assertThat(inside).isLessThan(20);
+    }
+
+    private static void assertForeign(ThrowingCallable question) {
+        assertThatThrownBy(question)
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        e -> assertThat(e.isTransient()).isFalse())
+                .hasMessageContaining("something else under a key")
+                .hasMessageContaining("'orders'");
+    }
+
+    private Map<String, String> dump() {
+        Map<String, String> all = new TreeMap<>();
+        store.keys().forEach(key -> all.put(key, Arrays.toString(store.redis().dump(key))));
+        return all;
+    }
+
+    private String channel() {
+        return store.redis().pubsubChannels().get(0);
+    }
+
+    private void setLooked(LockClaim waiter, long microsFromNow) {
+        String[] parts = store.redis().hget(WAITERS, waiter.id()).split(" ", 5);
+        parts[2] = Long.toString(serverMicros() + microsFromNow);
+        boolean isNew = store.redis().hset(WAITERS, waiter.id(), String.join(" ", parts));
+        assertThat(isNew).isFalse();
+    }
+
+    private long serverMicros() {
+        List<String> time = store.redis().time();
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+    }
+
+    private static LockClaim claim(Duration lease, Waiting waiting) {
+        return LockClaim.first(
+                LockKey.of(LockKind.MUTEX, NAME), UUID.randomUUID().toString(), lease, waiting);
+    }
+
+    @CanIgnoreReturnValue
+    private LockClaim held(LockClaim claim) {
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        return claim;
+    }
+
+    @CanIgnoreReturnValue
+    private LockClaim queued(LockClaim waiter) {
+        watches.add(backend.watch(waiter).subscribe(signals::add));
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        return waiter;
+    }
+
+    /** The next signal of that kind; others before it are passed over. */
+    @CanIgnoreReturnValue
+    private WatchSignal next(Class<? extends WatchSignal> kind) throws InterruptedException {
+        WatchSignal signal;
+        do {
+            signal = signals.poll(10, TimeUnit.SECONDS);
+            assertThat(signal).as("a signal within 10 s, wanted " + kind).isNotNull();
+        } while (!kind.isInstance(signal));
+        return signal;
+    }
+}
