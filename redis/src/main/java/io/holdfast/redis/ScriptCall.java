@@ -7,6 +7,7 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -102,13 +103,19 @@ final class ScriptCall<T> implements Disposable {
         });
     }
 
+    /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
     private CommandArgs<String, String> args(CommandType type) {
         LuaScript script = request.script();
-        return new CommandArgs<>(StringCodec.UTF8)
-                .addValue(type == CommandType.EVAL ? script.body() : script.sha())
-                .add(request.keys().size())
-                .addKeys(request.keys())
-                .addValues(request.args());
+        CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
+                .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
+                .add(request.keys().size());
+        request.keys().forEach(key -> all.add(utf8(key)));
+        request.args().forEach(arg -> all.add(utf8(arg)));
+        return all;
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private void answer(long[] reply) {
