@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Leaving.</b> A subscriber may cancel at any instant. Before the emission its claim is withdrawn: the place in the queue is
  * given up, and a lock that is granted to it later all the same is released. After the emission the lease is the
- * subscriber's. An operator downstream that drops an emitted lease ({@code timeout}, {@code zip}, {@code firstWithSignal}, …)
+ * subscriber's; a cancellation on another thread while the lease is being handed over counts as before. An operator downstream that drops an emitted lease ({@code timeout}, {@code zip}, {@code firstWithSignal}, …)
  * cannot be noticed at once: prefer {@link #withLock}, which leaks nothing whatever surrounds it.
  *
  * <p><b>Re-entrancy.</b> Inside {@code withLock} of the same lock of the same client, found through the Reactor Context, every

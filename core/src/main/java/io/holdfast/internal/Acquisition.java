@@ -52,7 +52,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     /** IDLE until requested, ENDED once the subscriber was told or has left: written by whoever wins. */
     private volatile int stage;
 
-    /** The thread that hands the lease over; written by it, before and after. */
+    /** The thread that hands the lease over; written by it, before and after. Others only compare it with themselves. */
     private @Nullable Thread emitter;
 
     // All below: written and read within the mailbox.
@@ -70,8 +70,11 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     @Override
     public void request(long n) {
-        if (Operators.validate(n) && STAGE.compareAndSet(this, IDLE, RUNNING)) {
-            startedAtNanos = now();
+        if (!Operators.validate(n) || stage != IDLE) {
+            return;
+        }
+        startedAtNanos = now();
+        if (STAGE.compareAndSet(this, IDLE, RUNNING)) {
             engine().open(this);
             post(this::begin);
         }
@@ -114,9 +117,11 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     @Override
-    public void signalled(WatchSignal signal) {
+    public void signalled(ClaimWatch from, WatchSignal signal) {
         post(() -> {
-            if (signal instanceof WatchSignal.Granted granted) {
+            if (!equals(from.target())) {
+                from.target().signalled(from, signal); // it was on its way here when the lease took over
+            } else if (signal instanceof WatchSignal.Granted granted) {
                 step(state().granted(granted, now()));
             } else if (signal instanceof WatchSignal.Armed) {
                 step(state().armed(now()));
@@ -127,21 +132,29 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     @Override
-    public void signalsStopped(Throwable error) {
-        post(() -> step(state().disarmed(now())));
+    public void signalsStopped(ClaimWatch from) {
+        post(() -> {
+            if (equals(from.target())) {
+                step(state().disarmed(now()));
+            } else {
+                from.target().signalsStopped(from);
+            }
+        });
     }
 
     private void begin() {
-        if (engine().isClosed()) {
+        if (stage == ENDED) {
+            engine().ended(this); // the subscriber left before anything was sent
+        } else if (engine().isClosed()) {
             end(new LockClosedException(lockName()));
             engine().ended(this);
-            return;
+        } else {
+            lock.options()
+                    .waitTimeout()
+                    .filter(limit -> mode == Mode.WAIT)
+                    .ifPresent(limit -> engine().alarms.set(timedOut, startedAtNanos + limit.toNanos()));
+            startClaim();
         }
-        lock.options()
-                .waitTimeout()
-                .filter(limit -> mode == Mode.WAIT)
-                .ifPresent(limit -> engine().alarms.set(timedOut, startedAtNanos + limit.toNanos()));
-        startClaim();
     }
 
     private void startClaim() {
@@ -149,7 +162,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         claim = first;
         boolean armed = false;
         if (mode == Mode.WAIT) {
-            ClaimWatch started = ClaimWatch.start(engine().backend.watch(first), this);
+            ClaimWatch started = ClaimWatch.start(engine().backend, first, this);
             watch = started;
             armed = started.armedSoFar();
         }
@@ -185,7 +198,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void look(int attempt) {
         engine().alarms.off(pauseOver);
-        LockClaim look = claim().withAttempt(attempt);
+        LockClaim look = claim(attempt);
         BackendCall.start(
                 engine(),
                 lockName(),
@@ -227,14 +240,14 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void deliver(Grant grant) {
         alarmsOff();
-        LeaseHandle lease = HeldLease.open(lock, claim().withAttempt(state().attempt()), grant, watch);
+        LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, watch);
         Scheduler deliverOn = engine().deliverOn;
         if (deliverOn == null) {
             emit(lease);
             return;
         }
         try {
-            deliverOn.schedule(() -> post(() -> emit(lease)));
+            deliverOn.schedule(() -> emit(lease)); // not through the mailbox, which may be busy on another thread
         } catch (RejectedExecutionException disposed) {
             lease.held().release();
             endNow(disposed);
@@ -244,12 +257,13 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void emit(LeaseHandle lease) {
         if (!lease.isValid()) {
-            missed(lease);
-        } else if (beginEmission()) {
+            post(() -> missed(lease));
+        } else if (STAGE.compareAndSet(this, RUNNING, EMITTING)) {
             engine().ended(this);
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
             }
+            emitter = Thread.currentThread();
             subscriber.onNext(lease);
             emitter = null;
             if (STAGE.compareAndSet(this, EMITTING, ENDED)) {
@@ -261,11 +275,6 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
             lease.held().release();
             engine().ended(this);
         }
-    }
-
-    private boolean beginEmission() {
-        emitter = Thread.currentThread();
-        return STAGE.compareAndSet(this, RUNNING, EMITTING);
     }
 
     /** The lease was over before it could be handed out: begin again with another claim, as if it had not been granted. */
@@ -315,8 +324,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void withdraw() {
         alarmsOff();
-        ReleaseLoop.start(
-                lock, claim().withAttempt(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
+        ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
         engine().ended(this);
     }
 
@@ -386,6 +394,10 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private LockClaim claim() {
         return begun(claim);
+    }
+
+    private LockClaim claim(int attempt) {
+        return attempt == claim().attempt() ? claim() : claim().withAttempt(attempt);
     }
 
     private AcquireState state() {

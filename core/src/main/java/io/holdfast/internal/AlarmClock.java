@@ -1,7 +1,9 @@
 package io.holdfast.internal;
 
 import io.holdfast.internal.state.Validity;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -29,11 +31,22 @@ final class AlarmClock {
         private static final int OFF = -1;
 
         private final Runnable ring;
+        private final boolean ringsAtClose;
         private int place = OFF;
         private long dueNanos;
 
         Alarm(Runnable ring) {
+            this(ring, false);
+        }
+
+        private Alarm(Runnable ring, boolean ringsAtClose) {
             this.ring = ring;
+            this.ringsAtClose = ringsAtClose;
+        }
+
+        /** Rings when the clock is closed, if it has not rung before: somebody waits for it. */
+        static Alarm atTheLatestAtClose(Runnable ring) {
+            return new Alarm(ring, true);
         }
     }
 
@@ -95,13 +108,23 @@ final class AlarmClock {
         }
     }
 
-    /** Nothing rings after this. */
+    /** Nothing rings after this; the alarms that are waited for ring now. */
     void close() {
+        stop().forEach(alarm -> run(alarm.ring));
+    }
+
+    /** Gives the alarms that are waited for. */
+    private List<Alarm> stop() {
+        List<Alarm> awaited = new ArrayList<>();
         Wake last;
         synchronized (this) {
             closed = true;
             while (size > 0) {
-                remove(heap[size - 1]);
+                Alarm dropped = heap[size - 1];
+                remove(dropped);
+                if (dropped.ringsAtClose) {
+                    awaited.add(dropped);
+                }
             }
             last = next;
             next = null;
@@ -109,6 +132,12 @@ final class AlarmClock {
         if (last != null) {
             last.task.dispose();
         }
+        return awaited;
+    }
+
+    /** Whether nothing rings any more: closed, or the timer was disposed. */
+    synchronized boolean isClosed() {
+        return closed;
     }
 
     synchronized int size() {
@@ -179,9 +208,7 @@ final class AlarmClock {
             boolean unused = wake.task.update(timer.schedule(wake, delay, TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException disposed) {
             LOG.error("the lock client's timer was disposed: no lease can be renewed any more", disposed);
-            synchronized (this) {
-                closed = true;
-            }
+            List<Alarm> unused = stop(); // what is under way may still be answered
         }
     }
 

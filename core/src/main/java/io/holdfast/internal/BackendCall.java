@@ -38,7 +38,7 @@ final class BackendCall<T> implements CoreSubscriber<T> {
     private final long limitNanos;
     private final Context context;
     private final Outcome<T> outcome;
-    private final Alarm timeUp = new Alarm(this::timeUp);
+    private final Alarm timeUp = Alarm.atTheLatestAtClose(this::timeUp);
 
     /** 1 when the outcome was told. */
     private volatile int told;

@@ -1,11 +1,12 @@
 package io.holdfast.internal;
 
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
 /**
@@ -17,10 +18,10 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     /** Told what the store signals about the claim. */
     interface Target {
 
-        void signalled(WatchSignal signal);
+        void signalled(ClaimWatch from, WatchSignal signal);
 
         /** The signals stopped; the store has to be asked. */
-        void signalsStopped(Throwable error);
+        void signalsStopped(ClaimWatch from);
     }
 
     private static final int STARTING = 0;
@@ -45,9 +46,13 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     }
 
     /** Watches; ask {@link #armedSoFar} before the first look. */
-    static ClaimWatch start(Flux<WatchSignal> signals, Target target) {
+    static ClaimWatch start(LockBackend backend, LockClaim claim, Target target) {
         ClaimWatch watch = new ClaimWatch(target);
-        signals.subscribe(watch);
+        try {
+            backend.watch(claim).subscribe(watch);
+        } catch (RuntimeException thrown) {
+            watch.onError(thrown); // as good as a watch that fails: the store is polled
+        }
         return watch;
     }
 
@@ -58,6 +63,11 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     void handTo(Target next) {
         target = next;
+    }
+
+    /** Who is told now. A signal that was on its way to another one meanwhile is for this one. */
+    Target target() {
+        return target;
     }
 
     void dispose() {
@@ -87,14 +97,14 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
                 && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_THE_FIRST_LOOK)
                         || stage == ARMED_BEFORE_THE_FIRST_LOOK);
         if (!beforeTheFirstLook && !disposed) {
-            target.signalled(signal);
+            target.signalled(this, signal);
         }
     }
 
     @Override
     public void onError(Throwable error) {
         if (!disposed) {
-            target.signalsStopped(error);
+            target.signalsStopped(this);
         }
     }
 

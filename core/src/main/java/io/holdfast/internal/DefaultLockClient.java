@@ -10,6 +10,7 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -32,6 +33,7 @@ final class DefaultLockClient implements LockClient {
         patience = engine.operationTimeout(defaults);
         Mono<Void> end = Mono.defer(() -> engine.shutDown().asMono())
                 .timeout(patience, Mono.empty(), timer)
+                .onErrorResume(RejectedExecutionException.class, disposed -> Mono.empty())
                 .then(Mono.fromRunnable(engine::abandonRest));
         closing = (closeBackend ? end.then(Mono.defer(engine.backend::close)) : end).cache();
     }

@@ -119,8 +119,8 @@ final class Engine {
 
     /** What is still under way is not waited for any longer. */
     void abandonRest() {
+        alarms.close(); // ends the requests in flight; what has to be withdrawn then is sent once
         List.copyOf(releases).forEach(ReleaseLoop::stop);
-        alarms.close();
     }
 
     private void completeWhenIdle() {

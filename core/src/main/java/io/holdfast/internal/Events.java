@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
+import io.holdfast.LossReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,8 @@ final class Events {
     }
 
     private static void log(LockEvent event) {
-        if (event instanceof LockEvent.Lost
+        boolean unexpectedLoss = event instanceof LockEvent.Lost lost && lost.reason() != LossReason.CLIENT_CLOSED;
+        if (unexpectedLoss
                 || event instanceof LockEvent.LeaseAbandoned
                 || event instanceof LockEvent.ReleaseUnconfirmed
                 || event instanceof LockEvent.WithdrawalUnconfirmed) {

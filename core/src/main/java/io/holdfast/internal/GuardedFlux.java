@@ -110,15 +110,14 @@ final class GuardedFlux<T> extends Flux<T> {
                 stopWatchingLoss();
                 return;
             }
-            Publisher<T> publisher;
             try {
-                publisher = requireNonNull(work.apply(granted), "the work under a lock must not be null");
+                Publisher<T> publisher = requireNonNull(work.apply(granted), "the work under a lock must not be null");
+                publisher.subscribe(new Working(context));
             } catch (Throwable thrown) {
                 Exceptions.throwIfJvmFatal(thrown);
+                demand.cancel(); // a publisher may throw when it has begun
                 workEnded(thrown);
-                return;
             }
-            publisher.subscribe(new Working(context));
         }
 
         private void lost(LossReason reason) {

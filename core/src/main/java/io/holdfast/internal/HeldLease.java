@@ -16,6 +16,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -43,8 +44,8 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     private volatile LeaseState state;
 
-    /** Written once, before the lease is open. */
-    private @Nullable ClaimWatch watch;
+    /** Written once, after the lease is open. */
+    private volatile @Nullable ClaimWatch watch;
 
     /** Written by the one who asks for the release. */
     private volatile long releasedAtNanos;
@@ -64,13 +65,19 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     static LeaseHandle open(LockSettings lock, LockClaim claim, Grant grant, @Nullable ClaimWatch watch) {
         LeaseHandle[] handle = new LeaseHandle[1];
         HeldLease lease = new HeldLease(lock, claim, grant, handle);
-        lease.watch =
-                watch != null ? watch : ClaimWatch.start(lock.engine().backend.watch(claim), lease);
-        lease.watch.handTo(lease);
-        boolean unused = lease.watch.armedSoFar();
-        lock.engine().open(lease);
+        lock.engine().open(lease); // first: the watch may end it at once
+        lease.attach(watch != null ? watch : ClaimWatch.start(lock.engine().backend, claim, lease));
         lease.setAlarm();
         return handle[0];
+    }
+
+    private void attach(ClaimWatch claimed) {
+        watch = claimed;
+        claimed.handTo(this);
+        boolean unused = claimed.armedSoFar();
+        if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED) {
+            claimed.dispose(); // it ended before there was a watch to end
+        }
     }
 
     LockSettings lock() {
@@ -185,7 +192,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     }
 
     @Override
-    public void signalled(WatchSignal signal) {
+    public void signalled(ClaimWatch from, WatchSignal signal) {
         if (signal instanceof WatchSignal.Lost gone) {
             decide(s -> s.lose(gone.reason()));
         } else if (!(signal instanceof WatchSignal.Granted)) {
@@ -194,7 +201,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     }
 
     @Override
-    public void signalsStopped(Throwable error) {
+    public void signalsStopped(ClaimWatch from) {
         verify();
     }
 
@@ -230,9 +237,18 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     }
 
     private void actSoon(LeaseAction action) {
+        AtomicBoolean acted = new AtomicBoolean();
+        Runnable once = () -> {
+            if (acted.compareAndSet(false, true)) {
+                act(action);
+            }
+        };
         lock.engine()
                 .alarms
-                .set(new Alarm(() -> act(action)), lock.engine().alarms.now());
+                .set(Alarm.atTheLatestAtClose(once), lock.engine().alarms.now());
+        if (lock.engine().alarms.isClosed()) {
+            once.run(); // nothing rings any more
+        }
     }
 
     private void decide(Function<LeaseState, LeaseState.Step> event, Consumer<LeaseAction> actor) {

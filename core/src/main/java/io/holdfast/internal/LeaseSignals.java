@@ -2,7 +2,10 @@ package io.holdfast.internal;
 
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -12,6 +15,8 @@ import reactor.core.scheduler.Scheduler;
  * anybody asking, so they are made when somebody does.
  */
 final class LeaseSignals {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
     private final @Nullable Scheduler deliverOn;
 
@@ -77,8 +82,15 @@ final class LeaseSignals {
             releasedSink = ended || releaseTakesLong ? released : null;
             reason = lost;
         }
-        if (lossSink != null) {
-            Sinks.EmitResult unused = reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
+        try {
+            if (lossSink != null) {
+                Sinks.EmitResult unused =
+                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
+            }
+        } catch (RuntimeException broken) {
+            // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be
+            // renewed.
+            LOG.error("a subscriber to the loss of a lease threw", broken);
         }
         if (releasedSink != null) {
             Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
@@ -86,6 +98,9 @@ final class LeaseSignals {
     }
 
     private <T> Mono<T> delivered(Mono<T> signal) {
-        return deliverOn == null ? signal : signal.publishOn(deliverOn);
+        // A late thread beats no signal, of a loss above all: the work would go on.
+        return deliverOn == null
+                ? signal
+                : signal.publishOn(deliverOn).onErrorResume(RejectedExecutionException.class, disposed -> signal);
     }
 }

@@ -36,7 +36,11 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
     private final long untilNanos;
     private final long patientUntilNanos;
     private final Result result;
-    private final Alarm nextTry = new Alarm(this::send);
+
+    /** Made when a request has failed, which is rare; the first one has the time limit of the patience. */
+    private volatile @Nullable Alarm nextTry;
+
+    private volatile @Nullable Alarm patienceOver;
 
     /** Written by whoever handles the outcome of the one request in flight. */
     private int failures;
@@ -72,9 +76,18 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
                         .pause(failures, lock.engine().random())
                         .toNanos();
         if (error.isTransient() && next - untilNanos < 0) {
-            lock.engine().alarms.set(nextTry, next);
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
+            } else {
+                Alarm patience = patienceOver != null ? patienceOver : new Alarm(result::takesLong);
+                patienceOver = patience;
+                lock.engine().alarms.set(patience, patientUntilNanos);
+            }
+            Alarm again = nextTry != null ? nextTry : new Alarm(this::send);
+            nextTry = again;
+            lock.engine().alarms.set(again, next);
+            if (lock.engine().alarms.isClosed()) {
+                end(() -> result.unconfirmed(error)); // there is no next try
             }
         } else {
             end(() -> result.unconfirmed(error));
@@ -83,8 +96,7 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
 
     /** The client closes and does not wait any longer. */
     void stop() {
-        Engine engine = lock.engine();
-        engine.alarms.off(nextTry);
+        off(nextTry);
         LockBackendException failure = lastFailure;
         end(() -> result.unconfirmed(
                 failure != null
@@ -103,7 +115,14 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
                 lock.engine(), claim.key().name(), "release", lock.operationNanos(), Context.empty(), request, this);
     }
 
+    private void off(@Nullable Alarm made) {
+        if (made != null) {
+            lock.engine().alarms.off(made);
+        }
+    }
+
     private void end(Runnable tell) {
+        off(patienceOver);
         if (lock.engine().ended(this)) {
             tell.run();
         }

@@ -73,6 +73,11 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
         }
     }
 
+    /** Nothing is acquired, held, renewed or released any more, and no timer runs. */
+    void eventuallyIdle() {
+        eventually(() -> client.toString().contains("0 acquiring, 0 held, 0 releasing, 0 alarms"));
+    }
+
     static void pause(Duration time) {
         try {
             TimeUnit.NANOSECONDS.sleep(time.toNanos());

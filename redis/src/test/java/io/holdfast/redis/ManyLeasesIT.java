@@ -2,16 +2,19 @@ package io.holdfast.redis;
 
 import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
+import static io.holdfast.redis.ClientOverRedis.pause;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -47,5 +50,41 @@ class ManyLeasesIT {
                         .flatMap(lease -> lease.release().thenReturn(1), 256)
                         .count()))
                 .isEqualTo(LEASES);
+    }
+
+    @Test
+    void aHeldLeaseAndAWaiterCostLittleHeap() {
+        await(redis.client.lock("warm-up").withLock(Mono.just(1)));
+        long empty = usedHeap();
+        List<LockLease> leases = Objects.requireNonNull(await(Flux.range(0, LEASES)
+                .flatMap(n -> redis.client.lock("cart/" + n).acquire(), 256)
+                .collectList()));
+        long perLease = (usedHeap() - empty) / LEASES;
+
+        long held = usedHeap();
+        List<Disposable> waiting = new ArrayList<>();
+        for (int n = 0; n < LEASES; n++) {
+            waiting.add(redis.rival.lock("cart/" + n).acquire().subscribe());
+        }
+        eventually(() -> redis.store.calls("zadd") >= LEASES);
+        long perWaiter = (usedHeap() - held) / LEASES;
+
+        System.out.printf("[holdfast] heap per held lease %,d bytes, per waiter %,d bytes%n", perLease, perWaiter);
+        assertThat(perLease).as("bytes per held lease").isBetween(100L, 1_500L);
+        assertThat(perWaiter).as("bytes per waiter").isBetween(100L, 2_500L);
+        waiting.forEach(Disposable::dispose);
+        assertThat(leases).allMatch(LockLease::isValid);
+    }
+
+    /** The least of several looks: what is on its way between driver and engine is not of interest. */
+    private static long usedHeap() {
+        Runtime runtime = Runtime.getRuntime();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 10; i++) {
+            System.gc();
+            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+            pause(Duration.ofMillis(50));
+        }
+        return least;
     }
 }

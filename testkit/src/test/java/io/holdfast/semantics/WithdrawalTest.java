@@ -11,10 +11,12 @@ import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.test.subscriber.TestSubscriber;
 
 class WithdrawalTest {
@@ -86,6 +88,39 @@ class WithdrawalTest {
         leaving.cancel();
         assertThat(world.only(behind).isValid()).isTrue();
         assertThat(leaving.getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
+    void aSubscriberThatLeavesOnAnotherThreadWhileItsLeaseIsHandedOverLeavesNothing() {
+        AtomicReference<LockLease> handedOver = new AtomicReference<>();
+        world.lock().acquire().subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnNext(LockLease lease) {
+                handedOver.set(lease);
+                Thread leaving = new Thread(this::cancel);
+                leaving.start();
+                joined(leaving);
+            }
+        });
+
+        assertThat(handedOver.get().isValid()).isFalse();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aSubscriberThatWantsNoMoreThanItsLeaseKeepsIt() {
+        LockLease lease =
+                world.only(world.subscribe(world.lock().acquire().flux().take(1).next()));
+
+        assertThat(lease.isValid()).isTrue();
+    }
+
+    private static void joined(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
