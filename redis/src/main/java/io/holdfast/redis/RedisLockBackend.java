@@ -6,7 +6,6 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -48,7 +47,7 @@ public final class RedisLockBackend implements LockBackend {
     private final LettuceClient lettuce;
     private final CommandLink link;
     private final PushChannel channel;
-    private final MutexRequests requests;
+    private final LockRequests requests;
 
     private RedisLockBackend(Builder builder) {
         failures = RedisFailures.at(builder.uri);
@@ -56,7 +55,7 @@ public final class RedisLockBackend implements LockBackend {
         link = new CommandLink(lettuce);
         String channelName = builder.keyPrefix + "client:" + UUID.randomUUID();
         channel = new PushChannel(lettuce, channelName, failures, this::giveBack);
-        requests = new MutexRequests(builder.keyPrefix, builder.claimTime, channelName);
+        requests = new LockRequests(builder.keyPrefix, builder.claimTime, channelName);
     }
 
     /**
@@ -93,7 +92,6 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
-            checkKind(claim);
             if (claim.tokenFloor() >= FLOOR_LIMIT) {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(claim.key().name(), claim.tokenFloor()));
@@ -116,17 +114,17 @@ public final class RedisLockBackend implements LockBackend {
 
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
         return Mono.defer(() -> {
-            claims.forEach(RedisLockBackend::checkKind);
-            return ask(requests.renew(claims));
+            RenewalBatch batch = RenewalBatch.of(claims);
+            return Flux.fromIterable(batch.parts())
+                    .flatMapSequential(part -> ask(requests.renew(part)))
+                    .collectList()
+                    .map(batch::inOrder);
         });
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        return Mono.defer(() -> {
-            checkKind(claim);
-            return ask(requests.release(claim));
-        });
+        return Mono.defer(() -> ask(requests.release(claim)));
     }
 
     /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
@@ -149,7 +147,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return claim.key().kind() == LockKind.MUTEX ? channel.watch(claim.id()) : Flux.error(unsupported(claim));
+        return channel.watch(claim.id());
     }
 
     @Override
@@ -159,7 +157,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Set<LockFeature> features() {
-        return Set.of(LockFeature.FIFO, LockFeature.TOKEN_FLOOR);
+        return Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.TOKEN_FLOOR);
     }
 
     @Override
@@ -170,17 +168,6 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Mono<Void> close() {
         return lettuce.close();
-    }
-
-    private static void checkKind(LockClaim claim) {
-        if (claim.key().kind() != LockKind.MUTEX) {
-            throw unsupported(claim);
-        }
-    }
-
-    private static UnsupportedOperationException unsupported(LockClaim claim) {
-        return new UnsupportedOperationException("lock '%s': the Redis back end has no %s locks"
-                .formatted(claim.key().name(), claim.key().kind()));
     }
 
     /** Options of a {@link RedisLockBackend}. Not thread-safe. */
