@@ -6,7 +6,7 @@
 --         5 1 when a look of this claim got no answer, else 0   6 the client's channel
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
--- Cost    held by this claim alone, and nobody waits: 11 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
+-- Cost    held by this claim alone, and nobody waits: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
 --         for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus one PUBLISH for
 --         each of at most 64 claims that want a hint.
 
