@@ -25,12 +25,16 @@ import reactor.core.publisher.Mono;
  * <p>Waiters queue in the server, first come, first served; a release hands the lock to the next one and tells only that
  * client. Acquire and release of a free lock are one command each.
  *
- * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, and {@code :queue}, {@code :waiters}, {@code :token},
- * {@code :interest}, {@code :gone:<id>} after it. Every one of them expires. Channels: {@code <prefix>client:<random>}. An
- * ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping +evalsha +eval
- * +subscribe +unsubscribe +publish +time +exists +del +get +set +hget +hmget +hset +hdel +pexpire +pttl +zadd +zrem +zrange
- * +zrank +zscore +zrangebyscore +zremrangebyrank}; with a database or client name in the URI, {@code +select} or
- * {@code +client|setname} too.
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own.
+ * Readers share; a queued writer holds back later readers, and hands over to all of those that follow it at once. A claim of
+ * a semaphore is judged by its own number of permits.
+ *
+ * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
+ * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
+ * {@code <prefix>client:<random>}. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
+ * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
+ * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
+ * database or client name in the URI, {@code +select} or {@code +client|setname} too.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait.
  * Both are our own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a

@@ -5,8 +5,9 @@
 --         7 the client's channel, empty for a claim that is not watched   8 kind: read, write or semaphore   9 permits
 -- Result  {1, token, lease ms} acquired   {2, ms} queued, look again within   {3, ms} not available, look again within
 --         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written
--- Cost    lock that nobody holds or waits for: 10 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n) for each
---         holder whose time is over, and for each waiter that is served, passed over or found gone: once per waiter and look.
+-- Cost    lock that nobody holds or waits for: 10 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
+--         for each holder whose time is over, and for each waiter that is served, passed over or found gone: once per
+--         waiter and look.
 
 --#include shared_queue.lua
 

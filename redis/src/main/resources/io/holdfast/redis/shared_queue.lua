@@ -1,5 +1,5 @@
--- Holders and queue of one read/write lock or one semaphore: what shared_acquire.lua and shared_release.lua share. Included by
--- them, never run alone.
+-- Holders and queue of one read/write lock or one semaphore: what shared_acquire.lua and shared_release.lua share.
+-- Included by them, never run alone.
 --
 -- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix, K is rw or semaphore:
 --   1  P{name}:K           ZSET  holding ids by expiry: each ends alone
@@ -9,8 +9,8 @@
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
 --   7  P{name}:K:holders   HASH  id -> "kind attempt token lease channel", of those that hold
--- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f', since
--- '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
+-- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f',
+-- since '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
 
 local function micros()
   local time = redis.call('TIME')
@@ -67,8 +67,8 @@ local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[6], '')
 end
 
--- Ends the holders whose time is over, and learns who is left. Returns how many were ended; nil for something else under the
--- key, which stays untouched: a holder of ours is in KEYS[7] as well.
+-- Ends the holders whose time is over, and learns who is left. Returns how many were ended; nil for something else under
+-- the key, which stays untouched: a holder of ours is in KEYS[7] as well.
 local function settle(now)
   local ended = 0
   while true do
@@ -131,10 +131,11 @@ local function push(now, id, claim, claim_ms)
   local token = next_token(now, claim.floor)
   -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
   save_token(token)
-  -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The server's clock may
-  -- have been set back since.
+  -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
+  -- server's clock may have been set back since.
   local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
-  local grant = 'G ' .. digits(token) .. ' ' .. claim.attempt .. ' ' .. digits(valid) .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+  local look = claim.attempt .. ' ' .. digits(valid)
+  local grant = 'G ' .. digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
   if redis.call('PUBLISH', claim.channel, grant) == 0 then
     return false
   end
@@ -143,17 +144,17 @@ local function push(now, id, claim, claim_ms)
   return true
 end
 
--- Whether somebody receives what is published there. Asked for a waiter that has to wait on: a dead one must not hold others back.
--- While a writer holds, nobody could pass it anyway.
+-- Whether somebody receives what is published there. Asked for a waiter that has to wait on: a dead one must not hold others
+-- back. While a writer holds, nobody could pass it anyway.
 local function is_heard(channel)
   return mode == 'write' or redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
 end
 
--- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer from
--- starving. The caller's own turn is not pushed but ends with take(), since it gets its full lease as an answer. A waiter whose
--- channel nobody receives is passed over and keeps its place, and so is one without a channel: it gets the lock when it looks.
--- A channel is tried once per run: the waiters of a killed client cost one PUBLISH or NUMSUB, and are read in growing portions. Who
--- has not looked for half of its lease is gone. Returns whether a living waiter was left.
+-- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer
+-- from starving. The caller's own turn is not pushed but ends with take(), since it gets its full lease as an answer. A waiter
+-- whose channel nobody receives is passed over and keeps its place, and so is one without a channel: it gets the lock when it
+-- looks. A channel is tried once per run: the waiters of a killed client cost one PUBLISH or NUMSUB, and are read in growing
+-- portions. Who has not looked for half of its lease is gone. Returns whether a living waiter was left.
 local function serve(now, claim_ms, caller, take)
   local dead, place, portion = {[''] = true}, 0, 1
   while true do

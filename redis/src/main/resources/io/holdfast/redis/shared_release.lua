@@ -1,14 +1,14 @@
--- Ends a claim of a read/write lock or a semaphore whatever its standing: a share that is free goes to the first living waiters, a
--- place in the queue is given up.
+-- Ends a claim of a read/write lock or a semaphore whatever its standing: what gets free goes to the first living waiters,
+-- a place in the queue is given up.
 --
 -- KEYS    see shared_queue.lua
 -- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms, 0 for none
 --         5 1 when a look of this claim got no answer, else 0   6 the client's channel
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
--- Cost    held by this claim alone, and nobody waits: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
---         for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus one PUBLISH for
---         each of at most 64 claims that want a hint.
+-- Cost    held by this claim alone, and nobody waits: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus
+--         O(log n) for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus
+--         one PUBLISH for each of at most 64 claims that want a hint.
 
 --#include shared_queue.lua
 
