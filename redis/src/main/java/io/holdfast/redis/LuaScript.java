@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import com.google.errorprone.annotations.Immutable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,6 +9,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * One script: its text and the SHA-1 by which the server knows it.
@@ -16,14 +19,15 @@ import java.util.Objects;
  * @param body the text, included parts and all
  * @param sha lower-case hexadecimal
  */
+@Immutable
 record LuaScript(String name, String body, String sha) {
 
-    private static final String INCLUDE = "--#include queue.lua";
+    private static final Pattern INCLUDE = Pattern.compile("--#include (\\S+)");
 
     /** Reads a file, so not on an event loop. */
     static LuaScript load(String name) {
-        String text = read(name + ".lua");
-        String body = text.contains(INCLUDE) ? text.replace(INCLUDE, read("queue.lua")) : text;
+        String body = INCLUDE.matcher(read(name + ".lua"))
+                .replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
         return new LuaScript(name, body, sha1(body));
     }
 

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param claimId whom it concerns
  * @param signal what to tell it
- * @param keys the granted mutex, or null for a hint
+ * @param keys the granted lock, or null for a hint
  */
 record PushMessage(
-        String claimId, WatchSignal signal, @Nullable MutexKeys keys) {
+        String claimId, WatchSignal signal, @Nullable LockKeys keys) {
 
     private static final int PARTS_OF_A_GRANT = 6;
 
@@ -37,12 +37,12 @@ record PushMessage(
         if (idLength < 1 || idLength + 1 >= idAndKey.length() || idAndKey.charAt(idLength) != ' ') {
             return null;
         }
-        String holderKey = idAndKey.substring(idLength + 1);
-        if (!MutexKeys.isHolderKey(holderKey)) {
+        LockKeys keys = LockKeys.parse(idAndKey.substring(idLength + 1));
+        if (keys == null) {
             return null;
         }
         WatchSignal signal = new WatchSignal.Granted(
                 Long.parseLong(parts[1]), Integer.parseInt(parts[2]), Duration.ofMillis(Long.parseLong(parts[3])));
-        return new PushMessage(idAndKey.substring(0, idLength), signal, new MutexKeys(holderKey));
+        return new PushMessage(idAndKey.substring(0, idLength), signal, keys);
     }
 }

@@ -135,7 +135,7 @@ record RedisFailures(String server) {
      */
     record Subject(String lockName, String text) {
 
-        static Subject of(String verb, MutexKeys keys) {
+        static Subject of(String verb, LockKeys keys) {
             String name = keys.lockName();
             return new Subject(name, "%s lock '%s' (key '%s')".formatted(verb, name, keys.holder()));
         }

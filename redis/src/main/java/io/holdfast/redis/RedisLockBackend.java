@@ -6,7 +6,6 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -26,12 +25,16 @@ import reactor.core.publisher.Mono;
  * <p>Waiters queue in the server, first come, first served; a release hands the lock to the next one and tells only that
  * client. Acquire and release of a free lock are one command each.
  *
- * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, and {@code :queue}, {@code :waiters}, {@code :token},
- * {@code :interest}, {@code :gone:<id>} after it. Every one of them expires. Channels: {@code <prefix>client:<random>}. An
- * ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping +evalsha +eval
- * +subscribe +unsubscribe +publish +time +exists +del +get +set +hget +hmget +hset +hdel +pexpire +pttl +zadd +zrem +zrange
- * +zrank +zscore +zrangebyscore +zremrangebyrank}; with a database or client name in the URI, {@code +select} or
- * {@code +client|setname} too.
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own.
+ * Readers share; a queued writer holds back later readers, and hands over to all of those that follow it at once. A claim of
+ * a semaphore is judged by its own number of permits.
+ *
+ * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
+ * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
+ * {@code <prefix>client:<random>}. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
+ * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
+ * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
+ * database or client name in the URI, {@code +select} or {@code +client|setname} too.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait.
  * Both are our own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a
@@ -48,7 +51,7 @@ public final class RedisLockBackend implements LockBackend {
     private final LettuceClient lettuce;
     private final CommandLink link;
     private final PushChannel channel;
-    private final MutexRequests requests;
+    private final LockRequests requests;
 
     private RedisLockBackend(Builder builder) {
         failures = RedisFailures.at(builder.uri);
@@ -56,7 +59,7 @@ public final class RedisLockBackend implements LockBackend {
         link = new CommandLink(lettuce);
         String channelName = builder.keyPrefix + "client:" + UUID.randomUUID();
         channel = new PushChannel(lettuce, channelName, failures, this::giveBack);
-        requests = new MutexRequests(builder.keyPrefix, builder.claimTime, channelName);
+        requests = new LockRequests(builder.keyPrefix, builder.claimTime, channelName);
     }
 
     /**
@@ -93,7 +96,6 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
-            checkKind(claim);
             if (claim.tokenFloor() >= FLOOR_LIMIT) {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(claim.key().name(), claim.tokenFloor()));
@@ -116,17 +118,17 @@ public final class RedisLockBackend implements LockBackend {
 
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
         return Mono.defer(() -> {
-            claims.forEach(RedisLockBackend::checkKind);
-            return ask(requests.renew(claims));
+            RenewalBatch batch = RenewalBatch.of(claims);
+            return Flux.fromIterable(batch.parts())
+                    .flatMapSequential(part -> ask(requests.renew(part)))
+                    .collectList()
+                    .map(batch::inOrder);
         });
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        return Mono.defer(() -> {
-            checkKind(claim);
-            return ask(requests.release(claim));
-        });
+        return Mono.defer(() -> ask(requests.release(claim)));
     }
 
     /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
@@ -149,7 +151,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return claim.key().kind() == LockKind.MUTEX ? channel.watch(claim.id()) : Flux.error(unsupported(claim));
+        return channel.watch(claim.id());
     }
 
     @Override
@@ -159,7 +161,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Set<LockFeature> features() {
-        return Set.of(LockFeature.FIFO, LockFeature.TOKEN_FLOOR);
+        return Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.TOKEN_FLOOR);
     }
 
     @Override
@@ -170,17 +172,6 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Mono<Void> close() {
         return lettuce.close();
-    }
-
-    private static void checkKind(LockClaim claim) {
-        if (claim.key().kind() != LockKind.MUTEX) {
-            throw unsupported(claim);
-        }
-    }
-
-    private static UnsupportedOperationException unsupported(LockClaim claim) {
-        return new UnsupportedOperationException("lock '%s': the Redis back end has no %s locks"
-                .formatted(claim.key().name(), claim.key().kind()));
     }
 
     /** Options of a {@link RedisLockBackend}. Not thread-safe. */

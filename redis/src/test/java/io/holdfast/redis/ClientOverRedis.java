@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -28,6 +29,7 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
 
     private final LockOptions options;
     final List<LockEvent> events = new CopyOnWriteArrayList<>();
+    private final List<LockClient> dead = new CopyOnWriteArrayList<>();
 
     Store store;
     LockClient client;
@@ -49,7 +51,11 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
     }
 
     LockClient newClient() {
-        return LockClient.builder(store.backend())
+        return newClient(store.backend());
+    }
+
+    private LockClient newClient(RedisLockBackend backend) {
+        return LockClient.builder(backend)
                 .options(options)
                 .listener(events::add)
                 .build();
@@ -62,6 +68,28 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
 
     LockLease acquired(LockClient by, String name) {
         return await(by.lock(name).acquire());
+    }
+
+    /** A client that dies with a lease in hand: it renews and releases no more, and the server keeps what it had. */
+    void dieHolding(Function<LockClient, Mono<LockLease>> acquire) {
+        RedisLockBackend backend = store.backend();
+        LockClient dying = dying(backend);
+        await(acquire.apply(dying));
+        Store.end(backend);
+    }
+
+    /** A client that dies while it waits. */
+    void dieWaiting(Function<LockClient, Mono<LockLease>> acquire, Runnable beforeItDies) {
+        RedisLockBackend backend = store.backend();
+        acquire.apply(dying(backend)).subscribe(lease -> {}, error -> {});
+        beforeItDies.run();
+        Store.end(backend);
+    }
+
+    private LockClient dying(RedisLockBackend backend) {
+        LockClient dying = newClient(backend);
+        dead.add(dying);
+        return dying;
     }
 
     /** Looks again and again, since there is no event to wait for: the state of a real server is the subject. */
@@ -94,6 +122,7 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
     public void afterEach(ExtensionContext context) {
         await(client.close());
         await(rival.close());
+        dead.forEach(it -> await(it.close()));
         assertThat(keysButCounters()).allMatch(key -> key.contains(":gone:"));
         store.close();
     }

@@ -2,6 +2,8 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -17,7 +19,7 @@ class PushMessageTest {
                 .isEqualTo(new PushMessage(
                         "id 1",
                         new WatchSignal.Granted(1763683200000000L, 3, Duration.ofMillis(2150)),
-                        MutexKeys.of("holdfast:", "a b")));
+                        LockKeys.of("holdfast:", LockKey.of(LockKind.MUTEX, "a b"))));
     }
 
     @Test

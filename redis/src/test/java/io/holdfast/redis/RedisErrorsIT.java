@@ -8,6 +8,10 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.server.RedisServer;
@@ -34,6 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -150,17 +155,22 @@ class RedisErrorsIT {
         assertFails(userUri("scriptless"), false, "the ACL forbids it");
     }
 
-    @Test
-    void documentedAclIsEnough() throws InterruptedException {
-        user(
-                "locker",
-                "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
-                        + "+subscribe +unsubscribe +publish +time +exists +del +get +set +hget +hmget +hset +hdel +pexpire +pttl "
-                        + "+zadd +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank");
+    /** What the README and {@link RedisLockBackend} tell users to write. */
+    private static final String DOCUMENTED_ACL =
+            "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
+                    + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
+                    + "+hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank";
+
+    @ParameterizedTest
+    @EnumSource
+    void documentedAclIsEnough(LockKind kind) throws InterruptedException {
+        user("locker", DOCUMENTED_ACL);
         backend = RedisLockBackend.create(userUri("locker"));
-        LockClaim holder = Store.claim("orders");
-        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
-        LockClaim notified = Store.claim("orders", Waiting.NOTIFY);
+        LockKey taken = LockKey.of(kind == LockKind.READ ? LockKind.WRITE : kind, "orders");
+        LockKey wanted = LockKey.of(kind == LockKind.WRITE ? LockKind.READ : kind, "orders");
+        LockClaim holder = Store.claim(taken, Waiting.NONE);
+        LockClaim waiter = Store.claim(wanted, Waiting.QUEUE);
+        LockClaim notified = Store.claim(taken, Waiting.NOTIFY);
         BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
         Disposable watch = backend.watch(waiter).subscribe(signals::add);
         Disposable another = backend.watch(notified).subscribe();
@@ -168,13 +178,35 @@ class RedisErrorsIT {
         Store.answer(backend.tryAcquire(waiter));
         Store.answer(backend.tryAcquire(notified));
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        Store.answer(backend.tryAcquire(notified.withAttempt(2)));
         Store.answer(backend.release(holder));
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
-        Store.answer(backend.renew(waiter));
-        Store.answer(backend.release(waiter));
+        Store.answer(backend.tryAcquire(waiter.withAttempt(2)));
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+        assertThat(Store.answer(backend.release(waiter))).isEqualTo(Ownership.HELD);
         Store.answer(backend.ping());
         watch.dispose();
         another.dispose();
+    }
+
+    @Test
+    void documentedAclIsEnoughForAWriterThatWaitsForReaders() throws InterruptedException {
+        user("locker", DOCUMENTED_ACL);
+        backend = RedisLockBackend.create(userUri("locker"));
+        LockClaim reader = Store.claim(LockKey.of(LockKind.READ, "orders"), Waiting.NONE);
+        LockClaim writer = Store.claim(LockKey.of(LockKind.WRITE, "orders"), Waiting.QUEUE);
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        Disposable watch = backend.watch(writer).subscribe(signals::add);
+        Store.answer(backend.tryAcquire(reader));
+        Store.answer(backend.tryAcquire(writer));
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        Store.answer(backend.tryAcquire(writer.withAttempt(2)));
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(reader.key(), Waiting.NONE))))
+                .as("asks whether the writer lives")
+                .isInstanceOf(LockAttempt.Contended.class);
+        Store.answer(backend.release(reader));
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
+        watch.dispose();
     }
 
     @Test

@@ -230,17 +230,6 @@ class RedisStoreIT {
         assertThat(store.keys()).allMatch(key -> key.startsWith("shop:locks:{orders}:mutex"));
     }
 
-    @Test
-    void otherKindsAreNotSupported() {
-        LockClaim claim = LockClaim.first(LockKey.of(LockKind.READ, NAME), "id", Store.LEASE, Waiting.NONE);
-        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
-                .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("READ");
-        assertThatThrownBy(() -> Store.answer(backend.renew(claim))).isInstanceOf(UnsupportedOperationException.class);
-        assertThatThrownBy(() -> Store.answer(backend.release(claim)))
-                .isInstanceOf(UnsupportedOperationException.class);
-    }
-
     @CanIgnoreReturnValue
     private long acquired(LockClaim claim) {
         LockAttempt answer = Store.answer(backend.tryAcquire(claim));

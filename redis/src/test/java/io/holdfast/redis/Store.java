@@ -58,12 +58,19 @@ final class Store implements AutoCloseable {
     }
 
     static LockClaim claim(String name, Waiting waiting) {
-        return LockClaim.first(
-                LockKey.of(LockKind.MUTEX, name), UUID.randomUUID().toString(), LEASE, waiting);
+        return claim(LockKey.of(LockKind.MUTEX, name), waiting);
+    }
+
+    static LockClaim claim(LockKey key, Waiting waiting) {
+        return LockClaim.first(key, UUID.randomUUID().toString(), LEASE, waiting);
     }
 
     static String holderKey(String name) {
-        return MutexKeys.of("holdfast:", name).holder();
+        return holderKey(LockKey.of(LockKind.MUTEX, name));
+    }
+
+    static String holderKey(LockKey key) {
+        return LockKeys.of("holdfast:", key).holder();
     }
 
     @CanIgnoreReturnValue

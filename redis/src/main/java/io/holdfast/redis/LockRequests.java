@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
@@ -9,13 +10,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one client asks about mutexes: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
-final class MutexRequests {
-
-    // Read when the first back end is made, not when it is first used: that may be on an event loop.
-    private static final LuaScript ACQUIRE = LuaScript.load("acquire");
-    private static final LuaScript RELEASE = LuaScript.load("release");
-    private static final LuaScript RENEW = LuaScript.load("renew");
+/** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
+final class LockRequests {
 
     /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
     private static final String TOMBSTONE_MILLIS = "30000";
@@ -29,7 +25,8 @@ final class MutexRequests {
     private final String ownChannel;
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
-    MutexRequests(String keyPrefix, Duration claimTime, String ownChannel) {
+    LockRequests(String keyPrefix, Duration claimTime, String ownChannel) {
+        LockScripts.readAll();
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
         this.ownChannel = ownChannel;
@@ -42,17 +39,22 @@ final class MutexRequests {
      * @param hasToWait run before the answer is passed on that the lock is not available
      */
     ScriptCall.Request<LockAttempt> acquire(LockClaim claim, String channel, Runnable hasToWait) {
-        MutexKeys keys = keysOf(claim);
-        List<String> args = List.of(
+        LockKeys keys = keysOf(claim);
+        LockScripts scripts = LockScripts.of(keys.type());
+        List<String> args = new ArrayList<>(List.of(
                 claim.id(),
                 millis(claim),
                 Integer.toString(claim.attempt()),
                 word(claim.waiting()),
                 Long.toString(claim.tokenFloor()),
                 claimMillis,
-                channel);
+                channel));
+        if (scripts == LockScripts.SHARED) {
+            args.add(word(claim.key().kind()));
+            args.add(Integer.toString(claim.key().permits()));
+        }
         return new ScriptCall.Request<>(
-                ACQUIRE,
+                scripts.acquire(),
                 keys.all(claim.id()),
                 args,
                 3,
@@ -69,6 +71,15 @@ final class MutexRequests {
         };
     }
 
+    private static String word(LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> "mutex";
+            case READ -> "read";
+            case WRITE -> "write";
+            case SEMAPHORE -> "semaphore";
+        };
+    }
+
     private static LockAttempt attempt(long[] reply, Runnable hasToWait) {
         if (reply[0] == 1) {
             return new LockAttempt.Acquired(reply[1], Duration.ofMillis(reply[2]));
@@ -78,23 +89,23 @@ final class MutexRequests {
         return reply[0] == 2 ? new LockAttempt.Queued(lookAgainWithin) : new LockAttempt.Contended(lookAgainWithin);
     }
 
-    /** One request for all of them. */
+    /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
     ScriptCall.Request<List<Renewal>> renew(List<LockClaim> claims) {
         List<String> keys = new ArrayList<>(claims.size());
         List<String> args = new ArrayList<>(2 * claims.size());
         for (LockClaim claim : claims) {
-            keys.add(keysOf(claim).holder());
+            keys.addAll(keysOf(claim).renewed());
             args.add(claim.id());
             args.add(millis(claim));
         }
         return new ScriptCall.Request<>(
-                RENEW,
+                LockScripts.of(claims.get(0)).renew(),
                 keys,
                 args,
                 claims.size(),
                 reply -> renewed(claims, reply),
                 () -> subjectOfRenewal(claims),
-                MutexRequests::nothing);
+                LockRequests::nothing);
     }
 
     private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {
@@ -118,21 +129,21 @@ final class MutexRequests {
     }
 
     /** For a grant that nobody waits for. Often it was released already and the push comes late: so without a tombstone. */
-    ScriptCall.Request<Ownership> giveBack(MutexKeys keys, String claimId, int attempt) {
+    ScriptCall.Request<Ownership> giveBack(LockKeys keys, String claimId, int attempt) {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }
 
-    private ScriptCall.Request<Ownership> release(MutexKeys keys, String id, int attempt, String tombstoneMillis) {
+    private ScriptCall.Request<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
         String isUnknown = unanswered.contains(id) ? "1" : "0";
         List<String> args = List.of(id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, ownChannel);
         return new ScriptCall.Request<>(
-                RELEASE,
+                LockScripts.of(keys.type()).release(),
                 keys.all(id),
                 args,
                 1,
                 reply -> ended(id, reply),
                 () -> RedisFailures.Subject.of("release", keys),
-                MutexRequests::nothing);
+                LockRequests::nothing);
     }
 
     private Ownership ended(String id, long[] reply) {
@@ -140,8 +151,8 @@ final class MutexRequests {
         return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
     }
 
-    private MutexKeys keysOf(LockClaim claim) {
-        return MutexKeys.of(keyPrefix, claim.key().name());
+    private LockKeys keysOf(LockClaim claim) {
+        return LockKeys.of(keyPrefix, claim.key());
     }
 
     private static String millis(LockClaim claim) {

@@ -1,0 +1,90 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of one lock's keys: the first is prefix, name in braces, and what the lock is; the others add to it. The name is the
+ * hash tag, so all keys of a lock are in one slot of a cluster; percent signs and braces in it are percent-encoded, so that no name
+ * can choose another tag or another lock's keys.
+ *
+ * @param holder the key of the holder or holders, of which all others are made
+ * @param type what the lock is
+ */
+record LockKeys(String holder, Type type) {
+
+    /** What a lock is: those of one name are different locks. The two sides of a read/write lock are one. */
+    enum Type {
+        MUTEX("}:mutex"),
+        READ_WRITE("}:rw"),
+        SEMAPHORE("}:semaphore");
+
+        private final String suffix;
+
+        Type(String suffix) {
+            this.suffix = suffix;
+        }
+
+        static Type of(LockKind kind) {
+            return switch (kind) {
+                case MUTEX -> MUTEX;
+                case READ, WRITE -> READ_WRITE;
+                case SEMAPHORE -> SEMAPHORE;
+            };
+        }
+    }
+
+    static LockKeys of(String prefix, LockKey key) {
+        Type type = Type.of(key.kind());
+        return new LockKeys(prefix + '{' + encode(key.name()) + type.suffix, type);
+    }
+
+    /** Reads the holder's key; null when it is not one. */
+    static @Nullable LockKeys parse(String holder) {
+        int tag = holder.indexOf('{');
+        for (Type type : Type.values()) {
+            if (tag >= 0 && holder.endsWith(type.suffix) && tag + 1 < holder.length() - type.suffix.length()) {
+                return new LockKeys(holder, type);
+            }
+        }
+        return null;
+    }
+
+    /** The keys in the order of the scripts' KEYS. */
+    List<String> all(String claimId) {
+        List<String> keys = new ArrayList<>(List.of(
+                holder,
+                holder + ":queue",
+                holder + ":waiters",
+                holder + ":token",
+                holder + ":gone:" + claimId,
+                holder + ":interest"));
+        if (type != Type.MUTEX) {
+            keys.add(holders());
+        }
+        return keys;
+    }
+
+    /** The keys that a renewal needs. */
+    List<String> renewed() {
+        return type == Type.MUTEX ? List.of(holder) : List.of(holder, holders());
+    }
+
+    private String holders() {
+        return holder + ":holders";
+    }
+
+    /** The lock's name, for messages. */
+    String lockName() {
+        String encoded = holder.substring(holder.indexOf('{') + 1, holder.length() - type.suffix.length());
+        return encoded.replace("%7B", "{").replace("%7D", "}").replace("%25", "%");
+    }
+
+    private static String encode(String name) {
+        boolean isPlain = name.indexOf('{') < 0 && name.indexOf('}') < 0 && name.indexOf('%') < 0;
+        return isPlain ? name : name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
+    }
+}

@@ -1,0 +1,46 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockClaim;
+
+/** The scripts of one sort of lock: a mutex has leaner ones than the locks that several may hold. */
+enum LockScripts {
+    MUTEX(""),
+    SHARED("shared_");
+
+    private final LuaScript acquire;
+    private final LuaScript release;
+    private final LuaScript renew;
+
+    /** Reads files: see {@link #readAll}. */
+    LockScripts(String prefix) {
+        acquire = LuaScript.load(prefix + "acquire");
+        release = LuaScript.load(prefix + "release");
+        renew = LuaScript.load(prefix + "renew");
+    }
+
+    /**
+     * Called when a back end is made. The first call initialises this enum, which reads the files; else the first use of a script
+     * would, and that may be on an event loop.
+     */
+    static void readAll() {}
+
+    static LockScripts of(LockKeys.Type type) {
+        return type == LockKeys.Type.MUTEX ? MUTEX : SHARED;
+    }
+
+    static LockScripts of(LockClaim claim) {
+        return of(LockKeys.Type.of(claim.key().kind()));
+    }
+
+    LuaScript acquire() {
+        return acquire;
+    }
+
+    LuaScript release() {
+        return release;
+    }
+
+    LuaScript renew() {
+        return renew;
+    }
+}

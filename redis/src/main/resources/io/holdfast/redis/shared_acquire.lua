@@ -1,0 +1,100 @@
+-- Takes a read, write or semaphore lock for a claim, or keeps it, or gives the claim a place in the queue.
+--
+-- KEYS    see shared_queue.lua
+-- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify or queue   5 token floor   6 claim time ms
+--         7 the client's channel, empty for a claim that is not watched   8 kind: read, write or semaphore   9 permits
+-- Result  {1, token, lease ms} acquired   {2, ms} queued, look again within   {3, ms} not available, look again within
+--         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written
+-- Cost    lock that nobody holds or waits for: 10 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
+--         for each holder whose time is over, and for each waiter that is served, passed over or found gone: once per
+--         waiter and look.
+
+--#include shared_queue.lua
+
+local id, lease, waiting, floor, claim_ms = ARGV[1], tonumber(ARGV[2]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local look = {kind = ARGV[8], permits = tonumber(ARGV[9]), attempt = tonumber(ARGV[3]), lease = ARGV[2], channel = ARGV[7]}
+
+local now = micros()
+local taken
+
+local function take()
+  taken = next_token(now, floor)
+  save_token(taken) -- first: on a server too old for PXAT nothing else is written
+  hold(now, id, look, taken, lease)
+end
+
+if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6]) == 0 then
+  take()
+  return {1, taken, lease}
+end
+if redis.call('EXISTS', KEYS[5]) == 1 then
+  return {3, min_ms(lease / 3, claim_ms)}
+end
+refuse_foreign_keys()
+if not settle(now) then
+  return redis.error_reply('FOREIGN key under the lock')
+end
+
+-- Where this claim stands, and whether a later look of it was here before this one: then this one only gets an answer.
+local function standing()
+  local attempt, token = string.match(redis.call('HGET', KEYS[7], id) or '', '^%a+ (%d+) (%d+) ')
+  return tonumber(attempt), tonumber(token)
+end
+local seen, token = standing()
+local queued = not seen and waiter(redis.call('HGET', KEYS[3], id))
+local late = look.attempt < (seen or queued and queued.attempt or 0)
+
+local function save_place()
+  redis.call('HSET', KEYS[3], id, look.kind .. ' ' .. look.permits .. ' ' .. look.attempt .. ' ' .. lease .. ' '
+    .. digits(now) .. ' ' .. digits(floor) .. ' ' .. look.channel)
+  keep(KEYS[2], lease)
+  keep(KEYS[3], lease)
+end
+
+if queued and not late then
+  save_place()
+end
+local blocked = serve(now, claim_ms, not late and id, take)
+if not (token or queued or blocked) and admits(look) then
+  take()
+end
+
+if taken then
+  redis.call('ZREM', KEYS[6], look.channel .. ' ' .. id)
+  return {1, taken, lease}
+elseif late then
+  seen, token = standing() -- may have been served just now
+  if token then
+    return {1, token, min_ms((redis.call('ZSCORE', KEYS[1], id) - now) / 1000, lease)}
+  end
+elseif token then
+  if floor > token then
+    token = floor
+    if floor > stored_token() then
+      save_token(floor)
+    end
+  end
+  save_holder(now, id, look, token, lease)
+  return {1, token, lease}
+elseif waiting == 'queue' and not queued then
+  local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+  redis.call('ZADD', KEYS[2], digits(math.max(now, tonumber(last or 0) + 1)), id)
+  save_place()
+elseif waiting ~= 'queue' and queued then
+  leave_queue(id)
+  serve(now, claim_ms)
+end
+
+local soonest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+local left = math.max(0, (tonumber(soonest or 0) - now) / 1000)
+local rank = redis.call('ZRANK', KEYS[2], id)
+if rank then
+  local pause = min_ms(left + 10 * (rank + 1), lease / 3)
+  return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
+end
+if waiting == 'notify' and look.channel ~= '' then
+  redis.call('ZADD', KEYS[6], digits(now + lease * 1000), look.channel .. ' ' .. id)
+  redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 are told
+  keep(KEYS[6], lease)
+end
+return {3, min_ms(left + 10, lease / 3)}

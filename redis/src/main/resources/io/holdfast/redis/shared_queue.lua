@@ -1,0 +1,185 @@
+-- Holders and queue of one read/write lock or one semaphore: what shared_acquire.lua and shared_release.lua share.
+-- Included by them, never run alone.
+--
+-- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix, K is rw or semaphore:
+--   1  P{name}:K           ZSET  holding ids by expiry: each ends alone
+--   2  P{name}:K:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time)
+--   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor channel", of those in the queue
+--   4  P{name}:K:token     STRING  the last token granted; expires a day after the moment it stands for
+--   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
+--   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
+--   7  P{name}:K:holders   HASH  id -> "kind attempt token lease channel", of those that hold
+-- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f',
+-- since '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
+
+local function micros()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+local function min_ms(a, b)
+  return math.max(1, math.floor(math.min(a, b)))
+end
+
+-- (PEXPIRE GT is not in 6.2.)
+local function keep(key, ms)
+  if redis.call('PTTL', key) < ms then
+    redis.call('PEXPIRE', key, ms)
+  end
+end
+
+local last_token -- read at most once per run
+local function stored_token()
+  if not last_token then
+    last_token = tonumber(redis.call('GET', KEYS[4]) or 0) or error('FOREIGN value in the token counter')
+  end
+  return last_token
+end
+
+local function save_token(token)
+  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 86400000))
+  last_token = token
+end
+
+local function next_token(now, floor)
+  return math.max(stored_token() + 1, now, floor)
+end
+
+-- Who holds, as far as it matters for who may join: a writer holds alone, so one holder's kind is that of all.
+local count, mode = 0, false
+
+local function admits(claim)
+  if claim.kind == 'semaphore' then
+    return count < claim.permits
+  end
+  return count == 0 or (claim.kind == 'read' and mode == 'read')
+end
+
+-- Fails when there is something else under a key, before anything is written. The lock's own key is looked at in settle().
+local function refuse_foreign_keys()
+  redis.call('ZSCORE', KEYS[2], '')
+  redis.call('HGET', KEYS[3], '')
+  stored_token()
+  redis.call('ZSCORE', KEYS[6], '')
+end
+
+-- Ends the holders whose time is over, and learns who is left. Returns how many were ended; nil for something else under
+-- the key, which stays untouched: a holder of ours is in KEYS[7] as well.
+local function settle(now)
+  local ended = 0
+  while true do
+    local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+    if first.err and string.find(first.err, 'WRONGTYPE', 1, true) then
+      return nil
+    elseif first.err then
+      error(first.err, 0)
+    elseif not first[1] then
+      return ended
+    end
+    local holder = redis.call('HGET', KEYS[7], first[1])
+    if not holder then
+      return nil
+    elseif tonumber(first[2]) > now then
+      count, mode = redis.call('ZCARD', KEYS[1]), string.match(holder, '^%a+')
+      return ended
+    end
+    redis.call('ZREM', KEYS[1], first[1])
+    redis.call('HDEL', KEYS[7], first[1])
+    ended = ended + 1
+  end
+end
+
+-- Writes the standing of a holder, with its expiry in ms. A second more for the keys: their clock is the start of the script.
+local kept = 0
+local function save_holder(now, id, claim, token, ms)
+  redis.call('ZADD', KEYS[1], digits(now + ms * 1000), id)
+  redis.call('HSET', KEYS[7], id,
+    claim.kind .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. claim.channel)
+  if ms > kept then
+    kept = ms
+    keep(KEYS[1], ms + 1000)
+    keep(KEYS[7], ms + 1000)
+  end
+end
+
+-- Makes the claim a holder for ms, with a token that was saved before.
+local function hold(now, id, claim, token, ms)
+  save_holder(now, id, claim, token, ms)
+  count, mode = count + 1, claim.kind
+end
+
+local function leave_queue(id)
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+end
+
+-- What is known of a waiter; nil without an entry.
+local function waiter(entry)
+  local kind, permits, attempt, lease, looked, floor, channel =
+    string.match(entry or '', '^(%a+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+  return kind and {kind = kind, permits = tonumber(permits), attempt = tonumber(attempt), lease = tonumber(lease),
+    looked = tonumber(looked), floor = tonumber(floor), channel = channel}
+end
+
+-- Makes the waiter a holder until it confirms, and tells it; false when nobody receives that.
+local function push(now, id, claim, claim_ms)
+  local ms = min_ms(claim_ms, claim.lease)
+  local token = next_token(now, claim.floor)
+  -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
+  save_token(token)
+  -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
+  -- server's clock may have been set back since.
+  local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
+  local look = claim.attempt .. ' ' .. digits(valid)
+  local grant = 'G ' .. digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+  if redis.call('PUBLISH', claim.channel, grant) == 0 then
+    return false
+  end
+  leave_queue(id)
+  hold(now, id, claim, token, ms)
+  return true
+end
+
+-- Whether somebody receives what is published there. Asked for a waiter that has to wait on: a dead one must not hold others
+-- back. While a writer holds, nobody could pass it anyway.
+local function is_heard(channel)
+  return mode == 'write' or redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
+end
+
+-- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer
+-- from starving. The caller's own turn is not pushed but ends with take(), since it gets its full lease as an answer. A waiter
+-- whose channel nobody receives is passed over and keeps its place, and so is one without a channel: it gets the lock when it
+-- looks. A channel is tried once per run: the waiters of a killed client cost one PUBLISH or NUMSUB, and are read in growing
+-- portions. Who has not looked for half of its lease is gone. Returns whether a living waiter was left.
+local function serve(now, claim_ms, caller, take)
+  local dead, place, portion = {[''] = true}, 0, 1
+  while true do
+    local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
+    if #ids == 0 then
+      return false
+    end
+    local entries = redis.call('HMGET', KEYS[3], unpack(ids))
+    for i, id in ipairs(ids) do
+      local claim = waiter(entries[i])
+      local is_caller = id == caller
+      if not claim or (not is_caller and now - claim.looked >= claim.lease * 500) then
+        leave_queue(id)
+      elseif dead[claim.channel] and not is_caller then
+        place = place + 1
+      elseif not admits(claim) and (is_caller or is_heard(claim.channel)) then
+        return true
+      elseif is_caller then
+        leave_queue(id)
+        take()
+      elseif not admits(claim) or not push(now, id, claim, claim_ms) then
+        dead[claim.channel] = true
+        place = place + 1
+      end
+    end
+    portion = math.min(portion * 8, 512)
+  end
+end

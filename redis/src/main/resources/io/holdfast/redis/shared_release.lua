@@ -1,0 +1,56 @@
+-- Ends a claim of a read/write lock or a semaphore whatever its standing: what gets free goes to the first living waiters,
+-- a place in the queue is given up.
+--
+-- KEYS    see shared_queue.lua
+-- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms, 0 for none
+--         5 1 when a look of this claim got no answer, else 0   6 the client's channel
+-- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
+--         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
+-- Cost    held by this claim alone, and nobody waits: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus
+--         O(log n) for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus
+--         one PUBLISH for each of at most 64 claims that want a hint.
+
+--#include shared_queue.lua
+
+local id, attempt, claim_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local now = micros()
+
+local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
+if is_wanted then
+  refuse_foreign_keys()
+end
+
+-- The last look of this claim that was seen here, even if its time is over; nil for none.
+local seen = tonumber(string.match(redis.call('HGET', KEYS[7], id) or '', '^%a+ (%d+) '))
+local ended = settle(now)
+local held = ended and redis.call('ZREM', KEYS[1], id) == 1
+if held then
+  redis.call('HDEL', KEYS[7], id)
+  count = count - 1
+elseif not seen then
+  local claim = waiter(redis.call('HGET', KEYS[3], id))
+  if claim then
+    seen = claim.attempt
+    leave_queue(id)
+  end
+  if redis.call('ZREM', KEYS[6], ARGV[6] .. ' ' .. id) == 1 then
+    seen = attempt
+  end
+end
+
+-- A look that is still under way, or was lost to sight on another connection, must find that its claim has ended.
+if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
+  redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])
+end
+
+if ended and is_wanted then
+  local blocked = serve(now, claim_ms)
+  if (seen or ended > 0) and not blocked and (count == 0 or mode ~= 'write') then
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
+      local to, whom = string.match(member, '^(%S*) (.*)$')
+      redis.call('PUBLISH', to, 'C ' .. whom)
+    end
+    redis.call('DEL', KEYS[6])
+  end
+end
+return held and 1 or 0

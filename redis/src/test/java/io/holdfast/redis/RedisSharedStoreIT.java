@@ -1,0 +1,302 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.lettuce.core.ScoredValue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+
+/** What is in the server's memory for the kinds that several may hold, before, while and after; and what goes over the wire. */
+class RedisSharedStoreIT {
+
+    private static final String NAME = "orders";
+    private static final LockKey READ = LockKey.of(LockKind.READ, NAME);
+    private static final LockKey WRITE = LockKey.of(LockKind.WRITE, NAME);
+    private static final LockKey PERMIT = new LockKey(LockKind.SEMAPHORE, NAME, 2);
+    private static final String RW = Store.holderKey(READ);
+
+    private static Store store;
+    private RedisLockBackend backend;
+
+    @BeforeAll
+    static void startServer() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        store.close();
+    }
+
+    @BeforeEach
+    void start() {
+        String flushed = store.redis().flushall();
+        assertThat(flushed).isEqualTo("OK");
+        backend = store.backend();
+    }
+
+    @AfterEach
+    void stop() {
+        Store.end(backend);
+    }
+
+    private static LockKey key(LockKind kind) {
+        return LockKey.of(kind, NAME);
+    }
+
+    private static LockClaim look(LockKey key) {
+        return Store.claim(key, Waiting.NONE);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
+    void cycleLeavesOnlyTheExpiringTokenCounter(LockKind kind) {
+        LockClaim claim = look(key(kind));
+        acquired(claim);
+        String holder = Store.holderKey(claim.key());
+        assertThat(store.keys()).containsExactlyInAnyOrder(holder, holder + ":token", holder + ":holders");
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(store.keys()).containsExactly(holder + ":token");
+        assertThat(store.redis().pttl(holder + ":token"))
+                .isBetween(Duration.ofHours(23).toMillis(), Duration.ofDays(1).toMillis());
+    }
+
+    @Test
+    void everyKeyExpires() {
+        acquired(look(READ));
+        queued(Store.claim(WRITE, Waiting.QUEUE));
+        LockClaim notified = Store.claim(WRITE, Waiting.NOTIFY);
+        Disposable watch = backend.watch(notified).subscribe();
+        Store.answer(backend.tryAcquire(notified));
+        Store.answer(backend.release(look(READ)));
+        assertThat(store.keys())
+                .hasSize(7)
+                .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
+        watch.dispose();
+    }
+
+    @Test
+    void keysOutliveTheLongestLeaseThatUsesThem() {
+        acquired(look(READ));
+        acquired(LockClaim.first(READ, "short", Duration.ofSeconds(1), Waiting.NONE));
+        queued(Store.claim(WRITE, Waiting.QUEUE));
+        queued(LockClaim.first(WRITE, "short too", Duration.ofSeconds(1), Waiting.QUEUE));
+        List<String> lasting = List.of(RW, RW + ":holders", RW + ":queue", RW + ":waiters");
+        assertThat(lasting)
+                .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isGreaterThan(25_000));
+    }
+
+    @Test
+    void holderWhoseTimeIsOverIsEndedAloneByTheNextLook() {
+        LockClaim lasting = look(READ);
+        acquired(lasting);
+        LockClaim brief = LockClaim.first(READ, "brief", Duration.ofMillis(20), Waiting.NONE);
+        acquired(brief);
+        ClientOverRedis.pause(Duration.ofMillis(30));
+        assertThat(Store.answer(backend.renew(brief))).isEqualTo(new Renewal.NotHeld());
+        assertThat(store.redis().zcard(RW)).as("a renewal ends nobody").isEqualTo(2);
+        acquired(look(READ));
+        assertThat(store.redis().zrange(RW, 0, -1)).hasSize(2).doesNotContain("brief");
+        assertThat(store.redis().hlen(RW + ":holders")).isEqualTo(2);
+        assertThat(Store.answer(backend.release(brief))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(Store.answer(backend.renew(lasting))).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void floorOfOneReaderDoesNotLowerTheCounterOfTheOthers() {
+        LockClaim first = look(READ);
+        long low = acquired(first);
+        long high = acquired(look(READ).withTokenFloor(low + 3_600_000_000L));
+        assertThat(acquired(first.withTokenFloor(low + 1_800_000_000L))).isEqualTo(low + 1_800_000_000L);
+        assertThat(acquired(look(READ))).isGreaterThan(high);
+    }
+
+    @Test
+    void answeredClaimsLeaveNoTombstone() {
+        LockClaim reader = Store.claim(READ, Waiting.QUEUE);
+        acquired(reader);
+        LockClaim writer = Store.claim(WRITE, Waiting.QUEUE);
+        queued(writer);
+        Store.answer(backend.release(writer));
+        Store.answer(backend.release(reader));
+        assertThat(store.keys()).containsExactly(RW + ":token");
+    }
+
+    @Test
+    void releaseAfterAnUnansweredLookLeavesATombstoneThatExpires() {
+        LockClaim warmUp = look(PERMIT);
+        acquired(warmUp);
+        LockClaim claim = look(READ);
+        // Cancelled in flight: whether the server has seen it or not, nobody here will know.
+        store.server.pause();
+        backend.tryAcquire(claim).subscribe().dispose();
+        store.server.resume();
+        Store.answer(backend.release(claim));
+        assertThat(store.redis().pttl(RW + ":gone:" + claim.id())).isBetween(1L, 30_000L);
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(store.redis().exists(RW)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
+    void foreignKeyIsNeverOverwrittenAndNamedInTheError(LockKind kind) {
+        String holder = Store.holderKey(key(kind));
+        store.redis().set(holder, "theirs");
+        assertForeign(kind, holder);
+        assertThat(store.redis().get(holder)).isEqualTo("theirs");
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
+    void foreignSortedSetIsNeverChanged(LockKind kind) {
+        String holder = Store.holderKey(key(kind));
+        store.redis().zadd(holder, 1, "theirs");
+        assertForeign(kind, holder);
+        assertThat(store.redis().zrangeWithScores(holder, 0, -1)).containsExactly(ScoredValue.just(1, "theirs"));
+    }
+
+    private void assertForeign(LockKind kind, String holder) {
+        for (Waiting waiting : Waiting.values()) {
+            LockClaim claim = Store.claim(key(kind), waiting);
+            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
+                    .isInstanceOfSatisfying(LockBackendException.class, e -> {
+                        assertThat(e.isTransient()).isFalse();
+                        assertThat(e.lockName()).isEqualTo(NAME);
+                        assertThat(e).hasMessageContaining(holder).hasMessageContaining("something else");
+                    });
+            assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
+            assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
+        }
+        assertThat(store.keys()).filteredOn(it -> !it.contains(":gone:")).containsExactly(holder);
+    }
+
+    @Test
+    void foreignKeyBesideTheLockIsAnErrorBeforeAnythingIsWritten() {
+        for (String beside : List.of(":queue", ":waiters", ":token", ":interest")) {
+            acquired(LockClaim.first(READ, "holder", Store.LEASE, Waiting.NONE));
+            store.redis().del(RW + beside);
+            store.redis().sadd(RW + beside, "theirs");
+            List<String> before = store.keys();
+            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim(WRITE, Waiting.QUEUE))))
+                    .as(beside)
+                    .isInstanceOfSatisfying(
+                            LockBackendException.class,
+                            e -> assertThat(e.isTransient()).isFalse());
+            assertThat(store.keys()).as(beside).containsExactlyInAnyOrderElementsOf(before);
+            assertThat(store.redis().smembers(RW + beside)).containsExactly("theirs");
+            assertThat(store.redis().zcard(RW)).as(beside).isOne();
+            store.redis().flushall();
+        }
+    }
+
+    @Test
+    void mixedBatchOfRenewalsIsOneCommandPerSortOfScriptsAndAnsweredInOrder() {
+        List<LockClaim> held = new ArrayList<>();
+        for (LockKey key : List.of(READ, LockKey.of(LockKind.MUTEX, NAME), READ, PERMIT, PERMIT)) {
+            held.add(look(key));
+        }
+        held.forEach(this::acquired);
+        List<LockClaim> batch = new ArrayList<>(held);
+        batch.add(1, look(WRITE));
+        batch.add(3, look(LockKey.of(LockKind.MUTEX, NAME)));
+        Store.answer(backend.renewAll(batch).collectList()); // the scripts are known from here on
+        store.redis().configResetstat();
+
+        List<Renewal> answers = Store.answer(backend.renewAll(batch).collectList());
+
+        Renewal yes = new Renewal.Held(Store.LEASE);
+        Renewal no = new Renewal.NotHeld();
+        assertThat(answers).containsExactly(yes, no, yes, no, yes, yes, yes);
+        assertThat(store.calls("evalsha")).isEqualTo(2);
+    }
+
+    @Test
+    void everyRenewalHasItsOwnLease() {
+        LockClaim first = look(READ);
+        LockClaim longer = LockClaim.first(READ, "longer", Duration.ofMinutes(5), Waiting.NONE);
+        acquired(first);
+        acquired(longer.withAttempt(1));
+        Store.answer(backend.renewAll(List.of(longer, first)).collectList());
+        assertThat(store.redis().pttl(RW)).isBetween(290_000L, 301_000L);
+        double apart = store.redis().zscore(RW, "longer") - store.redis().zscore(RW, first.id());
+        assertThat(apart).isBetween(269e6, 271e6);
+    }
+
+    @Test
+    void foreignKeyInABatchDoesNotFailTheOthers() {
+        store.redis().set(Store.holderKey(PERMIT), "theirs");
+        LockClaim first = look(READ);
+        acquired(first);
+        assertThat(Store.answer(backend.renewAll(List.of(look(PERMIT), first)).collectList()))
+                .containsExactly(new Renewal.NotHeld(), new Renewal.Held(Store.LEASE));
+    }
+
+    @Test
+    void uncontendedCycleIsEighteenCallsInsideTheServer() {
+        cycle();
+        store.redis().configResetstat();
+        cycle();
+        long inside = List.of(
+                        "exists", "time", "get", "set", "hget", "hmget", "hset", "hdel", "pexpire", "pttl", "zadd",
+                        "zrem", "zrange", "zcard", "zscore", "zrank", "del", "publish", "pubsub")
+                .stream()
+                .mapToLong(store::calls)
+                .sum();
+        assertThat(inside).isEqualTo(18);
+    }
+
+    @Test
+    void queueOfAKilledClientCostsOnePublish() {
+        RedisLockBackend killed = store.backend();
+        LockClaim holder = look(WRITE);
+        acquired(holder);
+        List<Disposable> watches = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            LockClaim waiter = Store.claim(READ, Waiting.QUEUE);
+            watches.add(killed.watch(waiter).subscribe());
+            assertThat(Store.answer(killed.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        }
+        Store.end(killed);
+        store.redis().configResetstat();
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        assertThat(store.calls("publish")).isEqualTo(1);
+        acquired(look(WRITE));
+        watches.forEach(Disposable::dispose);
+    }
+
+    private void cycle() {
+        LockClaim claim = look(READ);
+        acquired(claim);
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    private void queued(LockClaim claim) {
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Queued.class);
+    }
+
+    @CanIgnoreReturnValue
+    private long acquired(LockClaim claim) {
+        LockAttempt answer = Store.answer(backend.tryAcquire(claim));
+        assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
+        return ((LockAttempt.Acquired) answer).fencingToken();
+    }
+}
