@@ -17,43 +17,25 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * One subscription to {@code acquire} or {@code tryAcquire}: one claim, its looks, and its withdrawal.
  *
- * <p>One atomic field decides who ends it: the emission or the cancellation. A lease that was not emitted is released. Looks in flight
- * are never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
+ * <p>Its {@link Emission} decides who ends it, the lease or the leaving. A lease that was not emitted is released. Looks in flight are
+ * never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
  */
 final class Acquisition implements Subscription, ClaimWatch.Target {
 
-    private static final int IDLE = 0;
-    private static final int RUNNING = 1;
-    private static final int EMITTING = 2;
-    private static final int LEFT_WHILE_EMITTING = 3;
-    private static final int ENDED = 4;
-
-    private static final AtomicIntegerFieldUpdater<Acquisition> STAGE =
-            AtomicIntegerFieldUpdater.newUpdater(Acquisition.class, "stage");
-
     private final LockSettings lock;
     private final Mode mode;
-    private final CoreSubscriber<? super LockLease> subscriber;
+    private final Emission emission;
     private final Mailbox mailbox = new Mailbox();
     private final Alarm pauseOver = new Alarm(() -> post(() -> step(state().pauseOver(now()))));
     private final Alarm timedOut = new Alarm(() -> post(() -> step(state().timedOut())));
-
-    /** IDLE until requested, ENDED once the subscriber was told or has left: written by whoever wins. */
-    private volatile int stage;
-
-    /** The thread that hands the lease over; written by it, before and after. Others only compare it with themselves. */
-    private @Nullable Thread emitter;
 
     // All below: written and read within the mailbox.
     private long startedAtNanos;
@@ -65,16 +47,16 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     Acquisition(LockSettings lock, Mode mode, CoreSubscriber<? super LockLease> subscriber) {
         this.lock = lock;
         this.mode = mode;
-        this.subscriber = subscriber;
+        emission = new Emission(subscriber, lock.engine().deliverOn);
     }
 
     @Override
     public void request(long n) {
-        if (!Operators.validate(n) || stage != IDLE) {
+        if (!Operators.validate(n) || !emission.isIdle()) {
             return;
         }
         startedAtNanos = now();
-        if (STAGE.compareAndSet(this, IDLE, RUNNING)) {
+        if (emission.open()) {
             engine().open(this);
             post(this::begin);
         }
@@ -82,29 +64,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     @Override
     public void cancel() {
-        while (!leave(stage)) {
-            Thread.onSpinWait(); // the stage has changed meanwhile
-        }
-    }
-
-    /** False when the stage is another by now. */
-    private boolean leave(int seen) {
-        return switch (seen) {
-            case IDLE -> STAGE.compareAndSet(this, IDLE, ENDED);
-            case RUNNING -> {
-                boolean first = STAGE.compareAndSet(this, RUNNING, ENDED);
-                if (first) {
-                    post(this::left);
-                }
-                yield first;
-            }
-            // On the emitting thread: the subscriber has its lease and wants no more, as next() and take(1) do. On
-            // another: it
-            // drops the lease unseen, or has it; which, nobody can tell. It has left, so the lease is given back.
-            case EMITTING ->
-                Thread.currentThread().equals(emitter) || STAGE.compareAndSet(this, EMITTING, LEFT_WHILE_EMITTING);
-            default -> true;
-        };
+        emission.leave(() -> post(this::left));
     }
 
     /** The client closes. */
@@ -143,7 +103,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     private void begin() {
-        if (stage == ENDED) {
+        if (emission.isOver()) {
             engine().ended(this); // the subscriber left before anything was sent
         } else if (engine().isClosed()) {
             end(new LockClosedException(lockName()));
@@ -204,7 +164,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
                 lockName(),
                 "look " + attempt,
                 lock.operationNanos(),
-                subscriber.currentContext(),
+                emission.context(),
                 () -> engine().backend.tryAcquire(look),
                 new LookOutcome(look));
     }
@@ -241,34 +201,23 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     private void deliver(Grant grant) {
         alarmsOff();
         LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, watch);
-        Scheduler deliverOn = engine().deliverOn;
-        if (deliverOn == null) {
-            emit(lease);
-            return;
-        }
-        try {
-            deliverOn.schedule(() -> emit(lease)); // not through the mailbox, which may be busy on another thread
-        } catch (RejectedExecutionException disposed) {
+        // Not through the mailbox, which may be busy on another thread.
+        emission.deliver(() -> emit(lease), disposed -> {
             lease.held().release();
-            endNow(disposed);
+            emission.failNow(disposed);
             engine().ended(this);
-        }
+        });
     }
 
     private void emit(LeaseHandle lease) {
         if (!lease.isValid()) {
             post(() -> missed(lease));
-        } else if (STAGE.compareAndSet(this, RUNNING, EMITTING)) {
+        } else if (emission.begin()) {
             engine().ended(this);
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
             }
-            emitter = Thread.currentThread();
-            subscriber.onNext(lease);
-            emitter = null;
-            if (STAGE.compareAndSet(this, EMITTING, ENDED)) {
-                subscriber.onComplete();
-            } else {
+            if (!emission.emit(lease)) {
                 lease.held().release();
             }
         } else {
@@ -280,7 +229,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     /** The lease was over before it could be handed out: begin again with another claim, as if it had not been granted. */
     private void missed(LeaseHandle lease) {
         lease.held().release();
-        if (stage == ENDED) {
+        if (emission.isOver()) {
             engine().ended(this);
         } else if (engine().isClosed()) {
             end(new LockClosedException(lockName()));
@@ -297,11 +246,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         if (engine().events.areWanted()) {
             report(new LockEvent.NotAvailable(lockName(), waited()));
         }
-        signal(() -> {
-            if (STAGE.compareAndSet(this, RUNNING, ENDED)) {
-                subscriber.onComplete();
-            }
-        });
+        emission.complete();
     }
 
     private void finish(LockException error, boolean withdraw) {
@@ -330,29 +275,10 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private void end(LockException error) {
         engine().alarms.off(timedOut);
-        if (stage == RUNNING) {
+        if (emission.isOpen()) {
             report(new LockEvent.AcquireFailed(lockName(), waited(), looks(), error));
         }
-        signal(() -> endNow(error));
-    }
-
-    private void endNow(Throwable error) {
-        if (STAGE.compareAndSet(this, RUNNING, ENDED)) {
-            subscriber.onError(error);
-        }
-    }
-
-    private void signal(Runnable task) {
-        Scheduler deliverOn = engine().deliverOn;
-        if (deliverOn == null) {
-            task.run();
-            return;
-        }
-        try {
-            deliverOn.schedule(task);
-        } catch (RejectedExecutionException disposed) {
-            task.run(); // the user's scheduler is gone; a late thread beats no signal
-        }
+        emission.fail(error);
     }
 
     private void alarmsOff() {

@@ -47,7 +47,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     /** Written once, after the lease is open. */
     private volatile @Nullable ClaimWatch watch;
 
-    /** Written by the one who asks for the release. */
+    /** Written once, by the one whose asking for the release counts. */
     private volatile long releasedAtNanos;
 
     private HeldLease(LockSettings lock, LockClaim claim, Grant grant, LeaseHandle[] handleOut) {
@@ -152,7 +152,6 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     void release() {
         long now = lock.engine().alarms.now();
-        releasedAtNanos = now;
         decide(s -> s.releaseAsked(now));
     }
 
@@ -270,6 +269,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
             case NONE -> {}
             case RENEW -> lock.engine().renewals.add(this);
             case RELEASE -> {
+                releasedAtNanos = lock.engine().alarms.now();
                 lock.engine().alarms.off(alarm);
                 ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
             }

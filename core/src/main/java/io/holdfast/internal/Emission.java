@@ -1,0 +1,148 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockLease;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
+
+/**
+ * The subscriber's end of an acquisition. One atomic field decides how it ends: with a lease, with another signal, or because the
+ * subscriber has left.
+ */
+final class Emission {
+
+    private static final int IDLE = 0;
+    private static final int OPEN = 1;
+    private static final int EMITTING = 2;
+    private static final int LEFT_WHILE_EMITTING = 3;
+    private static final int OVER = 4;
+
+    private static final AtomicIntegerFieldUpdater<Emission> STAGE =
+            AtomicIntegerFieldUpdater.newUpdater(Emission.class, "stage");
+
+    private final CoreSubscriber<? super LockLease> subscriber;
+    private final @Nullable Scheduler deliverOn;
+
+    /** IDLE until requested, OVER once the subscriber was told or has left: written by whoever wins. */
+    private volatile int stage;
+
+    /** The thread that hands the lease over; written by it, before and after. Others only compare it with themselves. */
+    private @Nullable Thread emitter;
+
+    Emission(CoreSubscriber<? super LockLease> subscriber, @Nullable Scheduler deliverOn) {
+        this.subscriber = subscriber;
+        this.deliverOn = deliverOn;
+    }
+
+    Context context() {
+        return subscriber.currentContext();
+    }
+
+    boolean isIdle() {
+        return stage == IDLE;
+    }
+
+    /** Whether a signal can still be sent. */
+    boolean isOpen() {
+        return stage == OPEN;
+    }
+
+    boolean isOver() {
+        return stage == OVER;
+    }
+
+    /** True for the first request. */
+    boolean open() {
+        return STAGE.compareAndSet(this, IDLE, OPEN);
+    }
+
+    /**
+     * The subscriber leaves.
+     *
+     * @param first run when that ends an acquisition under way
+     */
+    void leave(Runnable first) {
+        while (!leave(stage, first)) {
+            Thread.onSpinWait(); // the stage has changed meanwhile
+        }
+    }
+
+    private boolean leave(int seen, Runnable first) {
+        return switch (seen) {
+            case IDLE -> STAGE.compareAndSet(this, IDLE, OVER);
+            case OPEN -> {
+                boolean left = STAGE.compareAndSet(this, OPEN, OVER);
+                if (left) {
+                    first.run();
+                }
+                yield left;
+            }
+            // On the emitting thread: the subscriber has its lease and wants no more, as next() and take(1) do. On any
+            // other: it drops the lease unseen, or has it; nobody can tell. It has left, so the lease is given back.
+            case EMITTING ->
+                Thread.currentThread().equals(emitter) || STAGE.compareAndSet(this, EMITTING, LEFT_WHILE_EMITTING);
+            default -> true;
+        };
+    }
+
+    /** Decides for the lease and against leaving: {@link #emit} follows. False when the subscriber has left before. */
+    boolean begin() {
+        return STAGE.compareAndSet(this, OPEN, EMITTING);
+    }
+
+    /** Hands the lease over. False when the subscriber left meanwhile, and the lease is to be given back. */
+    boolean emit(LockLease lease) {
+        emitter = Thread.currentThread();
+        subscriber.onNext(lease);
+        emitter = null;
+        boolean kept = STAGE.compareAndSet(this, EMITTING, OVER);
+        if (kept) {
+            subscriber.onComplete();
+        }
+        return kept;
+    }
+
+    /** Ends empty, unless it is over. */
+    void complete() {
+        // Should the user's scheduler be gone: a signal on another thread beats none.
+        deliver(this::completeNow, disposed -> completeNow());
+    }
+
+    /** Ends with an error, unless it is over. */
+    void fail(Throwable error) {
+        deliver(() -> failNow(error), disposed -> failNow(error));
+    }
+
+    void failNow(Throwable error) {
+        if (STAGE.compareAndSet(this, OPEN, OVER)) {
+            subscriber.onError(error);
+        }
+    }
+
+    /**
+     * Runs where the user wants signals.
+     *
+     * @param refused run when that scheduler is disposed
+     */
+    void deliver(Runnable signal, Consumer<RejectedExecutionException> refused) {
+        if (deliverOn == null) {
+            signal.run();
+            return;
+        }
+        try {
+            deliverOn.schedule(signal);
+        } catch (RejectedExecutionException disposed) {
+            refused.accept(disposed);
+        }
+    }
+
+    private void completeNow() {
+        if (STAGE.compareAndSet(this, OPEN, OVER)) {
+            subscriber.onComplete();
+        }
+    }
+}
