@@ -134,6 +134,8 @@ class RedisReadWriteIT {
         CompletableFuture<LockLease> later = new CompletableFuture<>();
         redis.dieWaiting(client -> write(client).acquire(), () -> {
             awaitQueued(1);
+            // Only then the server can tell that somebody is there, and holds the reader back.
+            eventually(() -> redis.store.redis().pubsubChannels().size() == 3);
             read(redis.rival).acquire().subscribe(later::complete);
             awaitQueued(2);
         });

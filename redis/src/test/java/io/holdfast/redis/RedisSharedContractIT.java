@@ -1,0 +1,136 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What the contract asks of a mutex, asked of a write lock and of a semaphore of one: their scripts are others. */
+class RedisSharedContractIT {
+
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static Store store;
+    private static RedisLockBackend backend;
+    private static RedisLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        backend = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+        another = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.close();
+    }
+
+    @Nested
+    class OfAWriteLock implements InPlaceOfAMutex {
+
+        @Override
+        public LockKind kind() {
+            return LockKind.WRITE;
+        }
+    }
+
+    @Nested
+    class OfASemaphoreOfOne implements InPlaceOfAMutex {
+
+        @Override
+        public LockKind kind() {
+            return LockKind.SEMAPHORE;
+        }
+    }
+
+    interface InPlaceOfAMutex extends LockBackendContract {
+
+        LockKind kind();
+
+        @Override
+        default LockBackend backend() {
+            return new OfKind(backend, kind());
+        }
+
+        @Override
+        default LockBackend anotherClient() {
+            return new OfKind(another, kind());
+        }
+
+        @Override
+        default Duration claimTime() {
+            return CLAIM_TIME;
+        }
+
+        @Override
+        default void passTime(Duration time) {
+            ClientOverRedis.pause(time);
+        }
+
+        @Override
+        default Collection<String> leftovers() {
+            Stream<String> keys =
+                    store.keys().stream().filter(key -> !key.endsWith(":token") && !key.contains(":gone:"));
+            Stream<String> watches = Stream.of(backend, another)
+                    .filter(it -> it.watchCount() > 0)
+                    .map(it -> it.watchCount() + " watches");
+            return Stream.concat(keys, watches).toList();
+        }
+    }
+
+    private record OfKind(LockBackend delegate, LockKind kind) implements ForwardingLockBackend {
+
+        private LockClaim of(LockClaim claim) {
+            if (claim.key().kind() != LockKind.MUTEX) {
+                return claim;
+            }
+            // Another name, of the same length: the contract has the real lock of this kind under the first one.
+            String name = claim.key().name().replaceFirst("^contract/", "as-mutex/");
+            LockKey key = LockKey.of(kind, name);
+            return new LockClaim(key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(of(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.renew(of(claim));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(of(claim));
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(of(claim));
+        }
+
+        @Override
+        public Flux<Renewal> renewAll(List<LockClaim> claims) {
+            return delegate.renewAll(claims.stream().map(this::of).toList());
+        }
+    }
+}
