@@ -9,13 +9,6 @@ import org.jspecify.annotations.Nullable;
 /** Which server gets a command: what one server, the master behind sentinels, and a cluster differ in. */
 interface Route {
 
-    /**
-     * Where to send a command on.
-     *
-     * @param asking whether the server wants to hear {@code ASKING} first
-     */
-    record Stop(CommandLink link, boolean asking) {}
-
     /** The server that has this key, by what is known now. */
     CompletableFuture<CommandLink> linkFor(String key);
 

@@ -84,14 +84,14 @@ final class ScriptCall<T> implements Disposable {
         sink.onCancel(this);
         var unused = route.linkFor(request.keys().get(0)).whenComplete((link, error) -> {
             if (error == null) {
-                send(new Route.Stop(link, false), CommandType.EVALSHA);
+                send(new Stop(link, false), CommandType.EVALSHA);
             } else {
                 failUnsent(error);
             }
         });
     }
 
-    private void send(Route.Stop stop, CommandType type) {
+    private void send(Stop stop, CommandType type) {
         StatefulRedisConnection<String, String> ready = stop.link().ready();
         if (ready != null) {
             send(stop, ready, type);
@@ -107,7 +107,7 @@ final class ScriptCall<T> implements Disposable {
         });
     }
 
-    private void send(Route.Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
+    private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
         AsyncCommand<String, String, long[]> sent =
                 new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
         command = new Sent(sent, stop.link(), System.nanoTime());
@@ -131,11 +131,11 @@ final class ScriptCall<T> implements Disposable {
     }
 
     /** What was not carried out is sent again, unless nobody waits for it any more: {@link #send} looks at that. */
-    private void refused(Route.Stop stop, CommandType type, Throwable error) {
+    private void refused(Stop stop, CommandType type, Throwable error) {
         if (RedisFailures.isAnswer(error)) {
             stop.link().answered();
         }
-        Route.Stop next = isCancelled ? null : route.redirected(stop.link(), error);
+        Stop next = isCancelled ? null : route.redirected(stop.link(), error);
         if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
             send(stop, CommandType.EVAL);
         } else if (next == null) {
