@@ -1,23 +1,26 @@
 package io.holdfast.redis;
 
-import io.holdfast.LockBackendException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /**
- * The one connection for commands: made when first needed, shared by all, kept up by the driver from then on. All commands
- * travel on it in the order they were given, so a release never overtakes its acquire. A failed attempt is forgotten; the
- * next command tries again.
+ * The one connection for commands to one server: made when first needed, shared by all, kept up by the driver from then on.
+ * All commands travel on it in the order they were given, so a release never overtakes its acquire. A failed attempt is
+ * forgotten; the next command tries again.
  */
 final class CommandLink {
 
     private final LettuceClient lettuce;
+    private final RedisURI uri;
     private final SendQueue queue = new SendQueue();
 
     /** Those who wait for the connection; polled within the queue only. */
@@ -28,11 +31,19 @@ final class CommandLink {
     private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
             new AtomicReference<>();
 
-    /** Set once, by the attempt that succeeded. */
+    /** Written by the attempt that succeeded, and by who drops the connection. */
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
 
-    CommandLink(LettuceClient lettuce) {
+    /** Written by the driver's threads. */
+    private volatile long answeredAt = System.nanoTime();
+
+    CommandLink(LettuceClient lettuce, RedisURI uri) {
         this.lettuce = lettuce;
+        this.uri = uri;
+    }
+
+    RedisURI uri() {
+        return uri;
     }
 
     /** The connection if it was made already, in force or being restored. */
@@ -69,36 +80,63 @@ final class CommandLink {
         queue.send(send);
     }
 
-    boolean isClosed() {
-        return lettuce.isClosed();
+    /** The server has said something. */
+    void answered() {
+        answeredAt = System.nanoTime();
     }
 
-    Mono<Void> ping(RedisFailures failures) {
-        RedisFailures.Subject subject = new RedisFailures.Subject("", "ping");
-        return Mono.defer(
-                        () -> isClosed() ? Mono.error(failures.closed(subject)) : Mono.fromFuture(this::connect, true))
-                .flatMap(made -> Mono.fromFuture(() -> pong(made), true))
-                .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
-                .then();
+    boolean isSilentSince(long nanoTime) {
+        return answeredAt - nanoTime < 0;
     }
 
-    private CompletableFuture<String> pong(StatefulRedisConnection<String, String> made) {
-        CompletableFuture<String> pong = new CompletableFuture<>();
+    /**
+     * Ends an open connection; the next command makes a new one. What is under way on the old one stays without an answer.
+     *
+     * @return false when there is none that is open
+     */
+    boolean drop() {
+        StatefulRedisConnection<String, String> old = connection;
+        CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
+        if (old == null || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
+            return false;
+        }
+        connection = null;
         inOrder(() -> {
-            var unused = made.async().ping().whenComplete((answer, error) -> {
-                if (error == null) {
-                    pong.complete(answer);
-                } else {
-                    pong.completeExceptionally(error);
-                }
-            });
+            var unused = old.closeAsync();
         });
-        return pong;
+        return true;
+    }
+
+    CompletableFuture<String> pong() {
+        return ask(made -> made.async().ping());
+    }
+
+    /** The answer to CLUSTER SLOTS. */
+    CompletableFuture<List<Object>> slots() {
+        return ask(made -> made.async().clusterSlots());
+    }
+
+    private <T> CompletableFuture<T> ask(Function<StatefulRedisConnection<String, String>, RedisFuture<T>> question) {
+        return connect().thenCompose(made -> {
+            CompletableFuture<T> result = new CompletableFuture<>();
+            inOrder(() -> {
+                var unused = question.apply(made).whenComplete((answer, error) -> {
+                    answered();
+                    if (error == null) {
+                        result.complete(answer);
+                    } else {
+                        result.completeExceptionally(error);
+                    }
+                });
+            });
+            return result;
+        });
     }
 
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {
-        var unused = lettuce.connect().whenComplete((made, error) -> {
+        var unused = lettuce.connect(uri).whenComplete((made, error) -> {
             if (error == null) {
+                answered();
                 mine.complete(made);
                 connection = made; // last, so that nobody passes those who waited for it
             } else {

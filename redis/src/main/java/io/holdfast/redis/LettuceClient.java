@@ -6,6 +6,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -39,7 +40,6 @@ final class LettuceClient {
     private static final int SHUTDOWN_SECONDS = 2;
 
     private final RedisClient client;
-    private final RedisURI uri;
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
@@ -48,18 +48,16 @@ final class LettuceClient {
 
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-    private LettuceClient(RedisClient client, RedisURI uri, @Nullable ClientResources own) {
+    private LettuceClient(RedisClient client, @Nullable ClientResources own) {
         this.client = client;
-        this.uri = uri;
         this.own = own;
     }
 
-    static LettuceClient create(@Nullable ClientResources shared, RedisURI given) {
-        RedisURI uri = copyOf(given);
+    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl) {
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
-        client.setOptions(options());
-        return new LettuceClient(client, uri, own);
+        client.setOptions(options(ssl));
+        return new LettuceClient(client, own);
     }
 
     /** The driver forgets what it does not replay, and whoever waits for an answer would wait for ever: so it is told. */
@@ -71,7 +69,12 @@ final class LettuceClient {
 
     /** The caller may change his; a time limit that was not chosen becomes ours. */
     static RedisURI copyOf(RedisURI given) {
-        RedisURI uri = RedisURI.builder(given).build();
+        RedisURI.Builder copy = RedisURI.builder(given);
+        given.getSentinels().forEach(sentinel -> copy.withSentinel(copyOf(sentinel)));
+        if (given.getSentinelMasterId() != null) {
+            copy.withSentinelMasterId(given.getSentinelMasterId());
+        }
+        RedisURI uri = copy.build();
         if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
             uri.setTimeout(CONNECT_TIMEOUT);
         }
@@ -87,9 +90,10 @@ final class LettuceClient {
                 .build();
     }
 
-    private static ClientOptions options() {
+    private static ClientOptions options(SslOptions ssl) {
         return ClientOptions.builder()
                 .autoReconnect(true)
+                .sslOptions(ssl)
                 // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(LettuceClient::drop)
@@ -105,12 +109,12 @@ final class LettuceClient {
     }
 
     /** A connection for commands; fails, possibly at once, when there is none or this was closed. */
-    CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+    CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
         return made(() -> client.connectAsync(StringCodec.UTF8, uri));
     }
 
     /** A connection for subscriptions; fails as {@link #connect} does. */
-    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub() {
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
         return made(() -> client.connectPubSubAsync(StringCodec.UTF8, uri));
     }
 

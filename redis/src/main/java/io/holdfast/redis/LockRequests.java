@@ -151,6 +151,11 @@ final class LockRequests {
         return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
     }
 
+    /** The key by which a renewal of this claim is put together with others. */
+    String holderKey(LockClaim claim) {
+        return keysOf(claim).holder();
+    }
+
     private LockKeys keysOf(LockClaim claim) {
         return LockKeys.of(keyPrefix, claim.key());
     }

@@ -3,11 +3,13 @@ package io.holdfast.redis;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -23,8 +25,12 @@ import reactor.util.concurrent.Queues;
  */
 final class PushChannel {
 
-    /** Two threads meet at one watch only for as long as one of them hands a signal over. */
-    private static final Sinks.EmitFailureHandler RETRY = Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1));
+    /**
+     * Two threads meet at one watch only for as long as one of them hands a signal over. Not {@code busyLooping}: its time is up for
+     * good after the first use.
+     */
+    private static final Sinks.EmitFailureHandler RETRY =
+            (signal, result) -> result == Sinks.EmitResult.FAIL_NON_SERIALIZED;
 
     private enum State {
         CLOSED,
@@ -35,12 +41,19 @@ final class PushChannel {
     }
 
     private final LettuceClient lettuce;
+    private final Route route;
     private final String name;
     private final RedisFailures failures;
     private final Consumer<PushMessage> giveBack;
 
     private final ConcurrentMap<String, List<Sinks.Many<WatchSignal>>> watches = new ConcurrentHashMap<>();
     private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
+
+    /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
+    private volatile @Nullable Line line;
+
+    /** A connection and the server it was made to. */
+    private record Line(StatefulRedisPubSubConnection<String, String> connection, RedisURI server) {}
 
     /** Written by the driver's thread: whether the server has confirmed the subscription on the present connection. */
     private volatile boolean isUp;
@@ -50,11 +63,14 @@ final class PushChannel {
      *
      * @param giveBack releases a grant that nobody here waits for
      */
-    PushChannel(LettuceClient lettuce, String name, RedisFailures failures, Consumer<PushMessage> giveBack) {
+    PushChannel(
+            LettuceClient lettuce, Route route, String name, RedisFailures failures, Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
+        this.route = route;
         this.name = name;
         this.failures = failures;
         this.giveBack = giveBack;
+        route.onSuspect(this::leave);
     }
 
     String name() {
@@ -103,30 +119,66 @@ final class PushChannel {
 
     /** Opens the channel if this claim is watched and that was not done yet. Returns at once. */
     void openFor(String claimId) {
-        if (state.get() == State.CLOSED
-                && watches.containsKey(claimId)
-                && state.compareAndSet(State.CLOSED, State.OPENING)) {
-            var unused = lettuce.connectPubSub().whenComplete(this::connected);
+        if (state.get() == State.CLOSED && watches.containsKey(claimId)) {
+            open();
         }
     }
 
-    private void connected(
-            @Nullable StatefulRedisPubSubConnection<String, String> connection, @Nullable Throwable error) {
-        if (connection == null) {
-            // The next look that has to wait tries again; until then the claim is polled.
+    private void open() {
+        if (state.compareAndSet(State.CLOSED, State.OPENING)) {
+            connect(new ArrayDeque<>(route.channelServers()));
+        }
+    }
+
+    /** Tries one server after the other; after the last, the next look that has to wait begins anew. */
+    private void connect(Queue<RedisURI> servers) {
+        RedisURI server = servers.poll();
+        if (server == null || lettuce.isClosed()) {
             state.set(State.CLOSED);
             return;
         }
-        connection.addListener(new Messages());
-        connection.addListener(new Interruptions());
+        var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
+            if (error == null) {
+                subscribe(new Line(made, server));
+            } else {
+                connect(servers);
+            }
+        });
+    }
+
+    private void subscribe(Line made) {
+        StatefulRedisPubSubConnection<String, String> connection = made.connection();
+        line = made;
+        connection.addListener(new Messages(made));
+        connection.addListener(new Interruptions(made));
         var unused = connection.async().subscribe(name).whenComplete((done, failed) -> {
             if (failed == null) {
-                state.set(State.OPEN);
+                state.compareAndSet(State.OPENING, State.OPEN);
             } else {
                 var unusedClosing = connection.closeAsync();
                 refuse(failed);
             }
         });
+    }
+
+    /** Leaves a server that is no more to be trusted, and looks for another one. Does nothing when the channel is not there. */
+    void leave(RedisURI server) {
+        Line present = line;
+        if (present != null && present.server().equals(server)) {
+            leave(present);
+        }
+    }
+
+    private void leave(Line old) {
+        if (!old.equals(line) || !state.compareAndSet(State.OPEN, State.CLOSED)) {
+            return;
+        }
+        line = null;
+        isUp = false;
+        var unused = old.connection().closeAsync();
+        if (!watches.isEmpty()) {
+            open();
+        }
     }
 
     private void refuse(Throwable error) {
@@ -159,10 +211,18 @@ final class PushChannel {
 
     private final class Messages extends RedisPubSubAdapter<String, String> {
 
+        private final Line mine;
+
+        Messages(Line mine) {
+            this.mine = mine;
+        }
+
         /** Comes for the first subscription and for each one that the driver makes after a reconnect. */
         @Override
         public void subscribed(String channel, long count) {
-            arm();
+            if (mine.equals(line)) {
+                arm();
+            }
         }
 
         @Override
@@ -173,9 +233,22 @@ final class PushChannel {
 
     private final class Interruptions implements RedisConnectionStateListener {
 
+        private final Line mine;
+
+        Interruptions(Line mine) {
+            this.mine = mine;
+        }
+
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+            if (!mine.equals(line)) {
+                return;
+            }
             isUp = false;
+            // The driver restores the connection to the same server. Where any will do, another one is sooner there.
+            if (route.isAnyServerAChannel() && !lettuce.isClosed()) {
+                leave(mine);
+            }
         }
     }
 }

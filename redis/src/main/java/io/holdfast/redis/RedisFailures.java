@@ -5,6 +5,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
 import java.util.List;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
 
 /**
@@ -19,6 +20,11 @@ record RedisFailures(String server) {
     private static final String NOT_REDIS = "what answers there does not speak the Redis protocol: check host and port";
     private static final String FOREIGN =
             "there is something else under a key of this lock, which is left untouched: choose another key prefix or name";
+
+    private static final String SENTINEL = "the sentinels know no master of that name: check sentinelMasterId";
+    private static final String CLUSTER = "the server is part of a cluster: use RedisLockBackend.cluster";
+    private static final String CLUSTER_DOWN =
+            "a slot of the cluster has no master: start the server that had it, or wait for the failover";
 
     /** One kind of error: how it is known, whether it can pass, what to tell. */
     private record Known(String mark, boolean isTransient, String advice) {}
@@ -48,6 +54,10 @@ record RedisFailures(String server) {
             new Known("MASTERDOWN", true, "the server is a replica without its master: wait for the failover"),
             new Known("MISCONF", true, "the server cannot save its data and refuses writes: look into its log"),
             new Known("NOREPLICAS", true, "the server has too few good replicas and refuses writes: look after them"),
+            new Known("CLUSTERDOWN", true, CLUSTER_DOWN),
+            new Known("TRYAGAIN", true, "the cluster is moving the lock's slot to another server: wait"),
+            new Known("MOVED ", false, CLUSTER),
+            new Known("ASK ", false, CLUSTER),
             new Known("max number of clients", true, "the server has no connection left: raise maxclients"),
             new Known("DENIED", false, "the server is in protected mode: set a password, or bind it to an interface"),
             new Known("syntax error", false, UPGRADE),
@@ -57,6 +67,10 @@ record RedisFailures(String server) {
 
     /** What the driver may say for itself, by a part of class name and text. */
     private static final List<Known> DRIVER = List.of(
+            new Known("redirected too often", true, "the cluster has not settled where the lock's slot is: wait"),
+            new Known("CLUSTERDOWN", true, CLUSTER_DOWN),
+            new Known("Cannot provide redisAddress", false, SENTINEL),
+            new Known("Cannot connect to a Redis Sentinel", true, "no sentinel can be reached: check their addresses"),
             new Known("RedisProtocolException", false, NOT_REDIS),
             new Known("DecoderException", false, NOT_REDIS),
             new Known("UnsupportedOperationException", false, NOT_REDIS),
@@ -70,8 +84,19 @@ record RedisFailures(String server) {
                     true,
                     "the server does not answer: check that it is up and that the network lets it through"));
 
-    static RedisFailures at(RedisURI uri) {
-        return new RedisFailures(uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort());
+    /** By one address, or those of several servers of a cluster. */
+    static RedisFailures at(List<RedisURI> uris) {
+        return new RedisFailures(uris.stream().map(RedisFailures::text).collect(Collectors.joining(", ")));
+    }
+
+    private static String text(RedisURI uri) {
+        if (uri.getSentinels().isEmpty()) {
+            return uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
+        }
+        return uri.getSentinels().stream()
+                .map(RedisFailures::text)
+                .collect(Collectors.joining(
+                        ", ", "master '" + uri.getSentinelMasterId() + "' of the sentinels at ", ""));
     }
 
     /** The exception for a failed try. */

@@ -10,17 +10,23 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Locks in one standalone Redis or Valkey server, 6.2 or newer.
+ * Locks in one deployment of Redis or Valkey, 6.2 or newer: a standalone server, the master behind sentinels, or a cluster.
  *
  * <p>Waiters queue in the server, first come, first served; a release hands the lock to the next one and tells only that
  * client. Acquire and release of a free lock are one command each.
@@ -34,11 +40,21 @@ import reactor.core.publisher.Mono;
  * {@code <prefix>client:<random>}. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
  * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
- * database or client name in the URI, {@code +select} or {@code +client|setname} too.
+ * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
+ * {@code +cluster|slots +asking}.
  *
- * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait.
- * Both are our own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a
- * reconnect. Answers come on the driver's threads.
+ * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
+ * cluster, one for each master that is needed, and one for the channel. All are our own: the safety rules need client options
+ * that a borrowed client does not have. Nothing is replayed after a reconnect. Answers come on the driver's threads.
+ *
+ * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
+ * follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted replica missed is
+ * lost, its holder learns of it by its next renewal, and somebody else may have the lock until then.
+ *
+ * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot is moved to another server, looks and releases fail
+ * for the moment, and renewals do not. PUBLISH tells there how many listen at one server, not how many there are: a waiter
+ * whose process was killed is not passed over at once, but costs the next one a claim time, or two at the head of the queue,
+ * until it is stale after half of its lease. {@link LockBackend#renewAll} sends one request for each slot.
  *
  * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again.
  */
@@ -47,25 +63,30 @@ public final class RedisLockBackend implements LockBackend {
     /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
 
+    /** Ends the name of a channel whose receivers PUBLISH does not count in full; the scripts look at it. */
+    private static final String UNCOUNTED = ":uncounted";
+
     private final RedisFailures failures;
     private final LettuceClient lettuce;
-    private final CommandLink link;
+    private final Route route;
     private final PushChannel channel;
     private final LockRequests requests;
 
     private RedisLockBackend(Builder builder) {
-        failures = RedisFailures.at(builder.uri);
-        lettuce = LettuceClient.create(builder.resources, builder.uri);
-        link = new CommandLink(lettuce);
-        String channelName = builder.keyPrefix + "client:" + UUID.randomUUID();
-        channel = new PushChannel(lettuce, channelName, failures, this::giveBack);
+        List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
+        failures = RedisFailures.at(uris);
+        lettuce = LettuceClient.create(builder.resources, builder.ssl.build());
+        route = builder.isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
+        String channelName =
+                builder.keyPrefix + "client:" + UUID.randomUUID() + (route.countsReceivers() ? "" : UNCOUNTED);
+        channel = new PushChannel(lettuce, route, channelName, failures, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channelName);
     }
 
     /**
      * A back end with the defaults and driver resources of its own.
      *
-     * @param uri the server
+     * @param uri the server, or the sentinels and the name of their master
      * @return a back end that has not connected yet
      */
     public static RedisLockBackend create(RedisURI uri) {
@@ -76,7 +97,7 @@ public final class RedisLockBackend implements LockBackend {
      * A back end with the defaults on shared driver resources.
      *
      * @param resources stay the caller's: not shut down by {@link #close}
-     * @param uri the server
+     * @param uri the server, or the sentinels and the name of their master
      * @return a back end that has not connected yet
      */
     public static RedisLockBackend create(ClientResources resources, RedisURI uri) {
@@ -86,11 +107,53 @@ public final class RedisLockBackend implements LockBackend {
     /**
      * Starts with the defaults.
      *
-     * @param uri the server; copied
+     * @param uri the server, or the sentinels and the name of their master; copied
      * @return a builder
+     * @throws IllegalArgumentException if it names sentinels, but no master
      */
     public static Builder builder(RedisURI uri) {
-        return new Builder(uri);
+        requireNonNull(uri, "uri");
+        if (!uri.getSentinels().isEmpty()
+                && (uri.getSentinelMasterId() == null
+                        || uri.getSentinelMasterId().isBlank())) {
+            throw new IllegalArgumentException("uri must name the sentinels' master: sentinelMasterId is missing");
+        }
+        return new Builder(List.of(uri), false);
+    }
+
+    /**
+     * A back end for a cluster, with the defaults and driver resources of its own.
+     *
+     * @param seeds servers of the cluster that are asked for the others; the first one's user, password and TLS settings are
+     *     used for all
+     * @return a back end that has not connected yet
+     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0
+     */
+    public static RedisLockBackend cluster(Collection<RedisURI> seeds) {
+        return clusterBuilder(seeds).build();
+    }
+
+    /**
+     * Starts with the defaults, for a cluster.
+     *
+     * @param seeds as in {@link #cluster}; copied
+     * @return a builder
+     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0
+     */
+    public static Builder clusterBuilder(Collection<RedisURI> seeds) {
+        if (seeds.isEmpty()) {
+            throw new IllegalArgumentException("seeds must name at least one server of the cluster");
+        }
+        for (RedisURI seed : seeds) {
+            if (seed.getHost() == null || !seed.getSentinels().isEmpty()) {
+                throw new IllegalArgumentException("seeds must be hosts and ports, not sentinels or sockets");
+            }
+            if (seed.getDatabase() != 0) {
+                throw new IllegalArgumentException(
+                        "seeds must use database 0, the only one of a cluster, was " + seed.getDatabase());
+            }
+        }
+        return new Builder(List.copyOf(seeds), true);
     }
 
     @Override
@@ -113,7 +176,29 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return batch.isEmpty() ? Flux.empty() : renewals(batch).flatMapIterable(answers -> answers);
+        return batch.isEmpty() ? Flux.empty() : renewalsByGroup(batch).flatMapIterable(answers -> answers);
+    }
+
+    /** One request for each group of keys that may be in one script call, all at once; the answers in the order of the claims. */
+    private Mono<List<Renewal>> renewalsByGroup(List<LockClaim> claims) {
+        Map<Integer, List<LockClaim>> groups = claims.stream().collect(Collectors.groupingBy(this::groupOf));
+        if (groups.size() == 1) {
+            return renewals(claims);
+        }
+        return Flux.fromIterable(groups.entrySet())
+                .flatMap(
+                        group -> renewals(group.getValue())
+                                .map(answers -> Map.entry(group.getKey(), answers.iterator())),
+                        groups.size())
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
+                .map(answers -> claims.stream()
+                        .map(claim ->
+                                requireNonNull(answers.get(groupOf(claim))).next())
+                        .toList());
+    }
+
+    private int groupOf(LockClaim claim) {
+        return route.groupOf(requests.holderKey(claim));
     }
 
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
@@ -141,7 +226,7 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     private <T> Mono<T> ask(ScriptCall.Request<T> request) {
-        return ScriptCall.send(link, failures, request);
+        return ScriptCall.send(route, failures, request);
     }
 
     /** Claims that are watched now, for tests. */
@@ -156,7 +241,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<Void> ping() {
-        return link.ping(failures);
+        return SignOfLife.from(route, failures);
     }
 
     @Override
@@ -177,16 +262,39 @@ public final class RedisLockBackend implements LockBackend {
     /** Options of a {@link RedisLockBackend}. Not thread-safe. */
     public static final class Builder {
 
-        private final RedisURI uri;
+        private final List<RedisURI> uris;
+        private final boolean isCluster;
+        private final SslOptions.Builder ssl = SslOptions.builder();
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
 
-        private Builder(RedisURI uri) {
-            this.uri = requireNonNull(uri, "uri");
-            if (!uri.getSentinels().isEmpty()) {
-                throw new IllegalArgumentException("uri must name a standalone server, but names sentinels");
-            }
+        private Builder(List<RedisURI> uris, boolean isCluster) {
+            this.uris = uris;
+            this.isCluster = isCluster;
+        }
+
+        /**
+         * Sets whose certificates are trusted on connections with TLS, which an address that begins with {@code rediss://} asks
+         * for.
+         *
+         * @param authorities initialised; default: those that the JVM trusts
+         * @return this
+         */
+        public Builder trust(TrustManagerFactory authorities) {
+            ssl.trustManager(requireNonNull(authorities, "authorities"));
+            return this;
+        }
+
+        /**
+         * Sets the certificate that a server with {@code tls-auth-clients} asks for.
+         *
+         * @param identity initialised; default: none
+         * @return this
+         */
+        public Builder identity(KeyManagerFactory identity) {
+            ssl.keyManager(requireNonNull(identity, "identity"));
+            return this;
         }
 
         /**

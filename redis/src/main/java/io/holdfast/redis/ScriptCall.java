@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
@@ -9,6 +10,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,16 +24,28 @@ import reactor.core.publisher.MonoSink;
  */
 final class ScriptCall<T> implements Disposable {
 
-    private final CommandLink link;
+    /** So often a command is sent on: a cluster that still redirects it then has to settle first. */
+    private static final int MOST_REDIRECTIONS = 5;
+
+    /** Less is no silence. */
+    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Route route;
     private final RedisFailures failures;
     private final Request<T> request;
     private final MonoSink<T> sink;
+
+    /** Written by the driver's thread, one answer at a time. */
+    private int redirections;
 
     /** Written by the canceller. */
     private volatile boolean isCancelled;
 
     /** Written by whoever sends: the subscriber, or the driver's thread. */
-    private volatile @Nullable AsyncCommand<String, String, long[]> command;
+    private volatile @Nullable Sent command;
+
+    /** What is under way, where, and since when. */
+    private record Sent(AsyncCommand<String, String, long[]> command, CommandLink link, long atNanos) {}
 
     /**
      * What to send and what to make of it.
@@ -52,55 +66,86 @@ final class ScriptCall<T> implements Disposable {
             Supplier<RedisFailures.Subject> subject,
             Runnable onUnknown) {}
 
-    private ScriptCall(CommandLink link, RedisFailures failures, Request<T> request, MonoSink<T> sink) {
-        this.link = link;
+    private ScriptCall(Route route, RedisFailures failures, Request<T> request, MonoSink<T> sink) {
+        this.route = route;
         this.failures = failures;
         this.request = request;
         this.sink = sink;
     }
 
-    static <T> Mono<T> send(CommandLink link, RedisFailures failures, Request<T> request) {
-        return Mono.create(sink -> new ScriptCall<>(link, failures, request, sink).start());
+    static <T> Mono<T> send(Route route, RedisFailures failures, Request<T> request) {
+        return Mono.create(sink -> new ScriptCall<>(route, failures, request, sink).start());
     }
 
     private void start() {
-        if (link.isClosed()) {
+        if (route.isClosed()) {
             sink.error(failures.closed(request.subject().get()));
             return;
         }
         sink.onCancel(this);
-        StatefulRedisConnection<String, String> ready = link.ready();
-        if (ready != null) {
-            send(ready, CommandType.EVALSHA);
-            return;
-        }
-        link.whenConnected((connection, error) -> {
-            if (connection != null) {
-                send(connection, CommandType.EVALSHA);
-            } else if (error != null && !isCancelled) {
-                sink.error(failures.of(request.subject().get(), error));
+        var unused = route.linkFor(request.keys().get(0)).whenComplete((link, error) -> {
+            if (error == null) {
+                send(new Stop(link, false), CommandType.EVALSHA);
+            } else {
+                failUnsent(error);
             }
         });
     }
 
-    private void send(StatefulRedisConnection<String, String> connection, CommandType type) {
+    private void send(Stop stop, CommandType type) {
+        StatefulRedisConnection<String, String> ready = stop.link().ready();
+        if (ready != null) {
+            send(stop, ready, type);
+            return;
+        }
+        stop.link().whenConnected((connection, error) -> {
+            if (connection != null) {
+                send(stop, connection, type);
+            } else if (error != null) {
+                route.suspect(stop.link());
+                failUnsent(error);
+            }
+        });
+    }
+
+    private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
         AsyncCommand<String, String, long[]> sent =
                 new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
-        command = sent;
+        command = new Sent(sent, stop.link(), System.nanoTime());
         sent.onComplete((reply, error) -> {
             if (error == null) {
+                stop.link().answered();
                 answer(reply);
-            } else if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
-                send(connection, CommandType.EVAL);
             } else {
-                fail(error);
+                refused(stop, type, error);
             }
         });
-        link.inOrder(() -> {
-            if (!isCancelled) {
-                connection.dispatch(sent);
+        stop.link().inOrder(() -> {
+            if (isCancelled) {
+                return;
             }
+            if (stop.asking()) {
+                var unused = connection.async().asking();
+            }
+            connection.dispatch(sent);
         });
+    }
+
+    /** What was not carried out is sent again, unless nobody waits for it any more: {@link #send} looks at that. */
+    private void refused(Stop stop, CommandType type, Throwable error) {
+        if (RedisFailures.isAnswer(error)) {
+            stop.link().answered();
+        }
+        Stop next = isCancelled ? null : route.redirected(stop.link(), error);
+        if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
+            send(stop, CommandType.EVAL);
+        } else if (next == null) {
+            fail(stop.link(), error);
+        } else if (redirections++ < MOST_REDIRECTIONS) {
+            send(next, CommandType.EVALSHA);
+        } else {
+            fail(stop.link(), new RedisException("redirected too often", error));
+        }
     }
 
     /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
@@ -129,23 +174,37 @@ final class ScriptCall<T> implements Disposable {
         sink.success(decoded);
     }
 
-    private void fail(Throwable error) {
+    private void fail(CommandLink link, Throwable error) {
         if (isCancelled) {
             return;
         }
-        if (!RedisFailures.isAnswer(error) && !RedisFailures.isUnsent(error)) {
-            request.onUnknown().run();
+        if (!RedisFailures.isAnswer(error)) {
+            route.suspect(link);
+            if (!RedisFailures.isUnsent(error)) {
+                request.onUnknown().run();
+            }
         }
         sink.error(failures.of(request.subject().get(), error));
+    }
+
+    private void failUnsent(Throwable error) {
+        if (!isCancelled) {
+            sink.error(failures.of(request.subject().get(), error));
+        }
     }
 
     @Override
     public void dispose() {
         isCancelled = true;
-        AsyncCommand<String, String, long[]> sent = command;
-        if (sent != null && !sent.isDone()) {
+        Sent sent = command;
+        if (sent != null && !sent.command().isDone()) {
             request.onUnknown().run();
-            sent.cancel();
+            sent.command().cancel();
+            // Its time was up, most often. Was nothing at all answered since it was sent?
+            if (System.nanoTime() - sent.atNanos() >= SILENCE_NANOS
+                    && sent.link().isSilentSince(sent.atNanos())) {
+                route.suspect(sent.link());
+            }
         }
     }
 

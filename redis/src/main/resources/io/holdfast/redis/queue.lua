@@ -62,7 +62,8 @@ end
 -- it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel nobody receives is passed
 -- over and keeps its place, and so is one without a channel: it gets the lock when it looks and nobody living is before it.
 -- A channel is tried once per run: the waiters of a killed client cost one PUBLISH, and are read in growing portions. Who
--- has not looked for half of its lease is gone.
+-- has not looked for half of its lease is gone. In a cluster PUBLISH counts the receivers at this server only: a channel that
+-- is named so, ':uncounted', is taken for heard.
 local function serve(now, caller, claim_ms)
   local dead, place, portion = {[''] = true}, 0, 1
   while true do
@@ -88,7 +89,8 @@ local function serve(now, caller, claim_ms)
         -- server's clock may have been set back since.
         local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
         local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-        if redis.call('PUBLISH', channel, grant) > 0 then
+        local heard = redis.call('PUBLISH', channel, grant)
+        if heard > 0 or string.sub(channel, -10) == ':uncounted' then
           leave_queue(id)
           hold(token, id, attempt, lease, channel, ms)
           return id

@@ -12,6 +12,11 @@
 -- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f',
 -- since '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
 
+-- In a cluster PUBLISH and NUMSUB count the receivers at this server only: a channel that is named so is taken for heard.
+local function is_uncounted(channel)
+  return string.sub(channel, -10) == ':uncounted'
+end
+
 local function micros()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -136,7 +141,7 @@ local function push(now, id, claim, claim_ms)
   local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
   local look = claim.attempt .. ' ' .. digits(valid)
   local grant = 'G ' .. digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-  if redis.call('PUBLISH', claim.channel, grant) == 0 then
+  if redis.call('PUBLISH', claim.channel, grant) == 0 and not is_uncounted(claim.channel) then
     return false
   end
   leave_queue(id)
@@ -147,7 +152,7 @@ end
 -- Whether somebody receives what is published there. Asked for a waiter that has to wait on: a dead one must not hold others
 -- back. While a writer holds, nobody could pass it anyway.
 local function is_heard(channel)
-  return mode == 'write' or redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
+  return mode == 'write' or is_uncounted(channel) or redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
 end
 
 -- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer

@@ -18,10 +18,6 @@ import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -47,6 +43,12 @@ import reactor.util.retry.Retry;
 class RedisErrorsIT {
 
     private static final String SECRET = "s3cr3t-of-the-test";
+
+    /** As in the Javadoc of {@link RedisLockBackend} and in the README. */
+    static final String DOCUMENTED_ACL =
+            "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
+                    + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
+                    + "+hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank";
 
     private static Store store;
     private RedisLockBackend backend;
@@ -154,12 +156,6 @@ class RedisErrorsIT {
         user("scriptless", "on nopass ~* &* +@all -evalsha -eval");
         assertFails(userUri("scriptless"), false, "the ACL forbids it");
     }
-
-    /** What the README and {@link RedisLockBackend} tell users to write. */
-    private static final String DOCUMENTED_ACL =
-            "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
-                    + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
-                    + "+hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank";
 
     @ParameterizedTest
     @EnumSource
@@ -344,12 +340,7 @@ class RedisErrorsIT {
     }
 
     private static void user(String name, String rules) {
-        var args = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add(name).add("reset");
-        for (String rule : rules.split(" ", -1)) {
-            args.add(rule);
-        }
-        String answer = store.redis().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), args);
-        assertThat(answer).isEqualTo("OK");
+        store.user(name, rules);
     }
 
     private static RedisURI userUri(String name) {

@@ -132,11 +132,11 @@ class RedisLifecycleIT {
     }
 
     @Test
-    void sentinelUriIsRefused() {
-        RedisURI sentinel = RedisURI.Builder.sentinel("localhost", "mymaster").build();
+    void sentinelsWithoutTheNameOfTheirMasterAreRefused() {
+        RedisURI sentinel = RedisURI.Builder.sentinel("localhost").build();
         assertThatThrownBy(() -> RedisLockBackend.builder(sentinel))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("sentinel");
+                .hasMessageContaining("sentinelMasterId");
     }
 
     private static void waitingPair(RedisLockBackend backend) throws InterruptedException {

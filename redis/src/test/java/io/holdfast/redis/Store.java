@@ -10,6 +10,10 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -39,6 +43,11 @@ final class Store implements AutoCloseable {
 
     static Store start(String... args) {
         return new Store(RedisServer.builder().args(args).start());
+    }
+
+    /** A look into a server that is somebody else's to close; see {@link #stopLooking}. */
+    static Store lookingInto(RedisServer server) {
+        return new Store(server);
     }
 
     RedisURI uri() {
@@ -100,6 +109,18 @@ final class Store implements AutoCloseable {
         return line.find() ? Long.parseLong(line.group(1)) : 0;
     }
 
+    /** Makes a user with these ACL rules and no others. */
+    void user(String name, String rules) {
+        var args = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add(name).add("reset");
+        for (String rule : rules.split(" ", -1)) {
+            args.add(rule);
+        }
+        String answer = redis().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), args);
+        if (!"OK".equals(answer)) {
+            throw new AssertionError("ACL SETUSER answered " + answer);
+        }
+    }
+
     List<String> keys() {
         return redis().keys("*");
     }
@@ -108,10 +129,14 @@ final class Store implements AutoCloseable {
         return redis().clientList().lines().count();
     }
 
-    @Override
-    public void close() {
+    void stopLooking() {
         connection.close();
         client.shutdown(0, 2, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() {
+        stopLooking();
         server.close();
     }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** {@code redis-server} as a child process on 127.0.0.1. */
@@ -34,6 +35,7 @@ final class NativeRedis implements RedisProcess {
 
     private final Path program;
     private final List<String> arguments;
+    private final String config;
     private final Path folder;
     private final Path log;
     private final Thread killer = new Thread(this::kill, "holdfast-redis-killer");
@@ -44,9 +46,20 @@ final class NativeRedis implements RedisProcess {
     /** Written by the first start; 0 before. */
     private int port;
 
+    /** Without a configuration file. */
     NativeRedis(Path program, List<String> arguments) {
+        this(program, arguments, "");
+    }
+
+    /**
+     * A server that was not started yet.
+     *
+     * @param config the text of its configuration file, written anew at each start; empty for none
+     */
+    NativeRedis(Path program, List<String> arguments, String config) {
         this.program = program;
         this.arguments = arguments;
+        this.config = config;
         try {
             folder = Files.createTempDirectory("holdfast-redis");
         } catch (IOException e) {
@@ -87,7 +100,9 @@ final class NativeRedis implements RedisProcess {
     /** False when the child ended by itself. */
     private boolean launch() {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-redis"));
-        command.addAll(List.of(program.toString(), "--port", Integer.toString(port)));
+        command.add(program.toString());
+        command.addAll(configFile());
+        command.addAll(List.of("--port", Integer.toString(port)));
         command.addAll(List.of("--bind", host(), "--daemonize", "no", "--dir", folder.toString()));
         command.addAll(arguments);
         try {
@@ -99,6 +114,18 @@ final class NativeRedis implements RedisProcess {
             return answers(started);
         } catch (IOException e) {
             throw new UncheckedIOException(program + " cannot be run", e);
+        }
+    }
+
+    private List<String> configFile() {
+        if (config.isEmpty()) {
+            return List.of();
+        }
+        try {
+            return List.of(
+                    Files.writeString(folder.resolve("redis.conf"), config).toString());
+        } catch (IOException e) {
+            throw new UncheckedIOException("no configuration file for a Redis server", e);
         }
     }
 
@@ -187,7 +214,12 @@ final class NativeRedis implements RedisProcess {
         stop();
         try {
             Runtime.getRuntime().removeShutdownHook(killer);
-            Files.deleteIfExists(log);
+            // A cluster or a sentinel keeps its state in files.
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : files.toList()) {
+                    Files.deleteIfExists(file);
+                }
+            }
             Files.deleteIfExists(folder);
         } catch (IOException | IllegalStateException leftBehind) {
             // The JVM is going down, or the server left a file: both are of no concern to a test.

@@ -66,16 +66,27 @@ final class RedisChoice {
         return path(arguments).orElseGet(() -> embedded(arguments));
     }
 
+    /** A child process, whatever the switch says about Docker: servers of one group have to reach each other by their ports. */
+    static Started local(List<String> arguments, String config) {
+        boolean isEmbedded = "embedded".equalsIgnoreCase(System.getProperty(RedisServer.SWITCH));
+        Optional<Path> onPath = isEmbedded ? Optional.empty() : onPath();
+        Path program = onPath.orElseGet(() -> EmbeddedProgram.FILE);
+        return started(new NativeRedis(program, arguments, config), onPath.isPresent() ? Kind.PATH : Kind.EMBEDDED);
+    }
+
     private static Started docker(List<String> arguments) {
         return started(new ContainerRedis(arguments), Kind.DOCKER);
     }
 
     private static Optional<Started> path(List<String> arguments) {
+        return onPath().map(program -> started(new NativeRedis(program, arguments), Kind.PATH));
+    }
+
+    private static Optional<Path> onPath() {
         return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
                 .map(folder -> Path.of(folder, "redis-server"))
                 .filter(Files::isExecutable)
-                .findFirst()
-                .map(program -> started(new NativeRedis(program, arguments), Kind.PATH));
+                .findFirst();
     }
 
     private static Started embedded(List<String> arguments) {

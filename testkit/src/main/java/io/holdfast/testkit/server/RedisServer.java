@@ -46,7 +46,7 @@ public final class RedisServer implements AutoCloseable {
     private final Kind kind;
     private final @Nullable String password;
 
-    private RedisServer(RedisProcess process, Kind kind, @Nullable String password) {
+    RedisServer(RedisProcess process, Kind kind, @Nullable String password) {
         this.process = process;
         this.kind = kind;
         this.password = password;

@@ -1,0 +1,82 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisURI;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** One server for all locks: the one that the address names, or the master that the sentinels name. */
+final class SingleMaster implements Route {
+
+    private final LettuceClient lettuce;
+    private final RedisURI uri;
+    private final CommandLink link;
+    private final CompletableFuture<CommandLink> always;
+
+    /** Written once, before the first command. */
+    private volatile Consumer<RedisURI> listener = uri -> {};
+
+    SingleMaster(LettuceClient lettuce, RedisURI uri) {
+        this.lettuce = lettuce;
+        this.uri = uri;
+        link = new CommandLink(lettuce, uri);
+        always = CompletableFuture.completedFuture(link);
+    }
+
+    @Override
+    public CompletableFuture<CommandLink> linkFor(String key) {
+        return always;
+    }
+
+    @Override
+    public CompletableFuture<CommandLink> anyLink() {
+        return always;
+    }
+
+    @Override
+    public @Nullable Stop redirected(CommandLink from, Throwable error) {
+        return null;
+    }
+
+    /**
+     * Behind sentinels, a master that is silent may have been replaced; its connection would stay with it for as long as it
+     * stays open. A new one asks the sentinels. A lost connection is not dropped: the driver asks them too when it restores it.
+     */
+    @Override
+    public void suspect(CommandLink silent) {
+        if (!uri.getSentinels().isEmpty() && silent.drop()) {
+            listener.accept(uri);
+        }
+    }
+
+    @Override
+    public void onSuspect(Consumer<RedisURI> told) {
+        listener = told;
+    }
+
+    @Override
+    public List<RedisURI> channelServers() {
+        return List.of(uri);
+    }
+
+    @Override
+    public int groupOf(String key) {
+        return 0;
+    }
+
+    @Override
+    public boolean isAnyServerAChannel() {
+        return false;
+    }
+
+    @Override
+    public boolean countsReceivers() {
+        return true;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return lettuce.isClosed();
+    }
+}

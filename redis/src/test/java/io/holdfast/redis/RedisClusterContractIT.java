@@ -1,0 +1,81 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import io.holdfast.testkit.server.RedisCluster;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract, on three masters. */
+class RedisClusterContractIT implements LockBackendContract {
+
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static RedisCluster cluster;
+    private static List<Store> stores;
+    private static RedisLockBackend backend;
+    private static RedisLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.start();
+        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+        backend = client();
+        another = client();
+    }
+
+    private static RedisLockBackend client() {
+        List<RedisURI> seeds = cluster.masters().stream()
+                .map(RedisServer::uri)
+                .map(RedisURI::create)
+                .toList();
+        return RedisLockBackend.clusterBuilder(seeds.subList(0, 1))
+                .claimTime(CLAIM_TIME)
+                .build();
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        stores.forEach(Store::stopLooking);
+        cluster.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return another;
+    }
+
+    @Override
+    public Duration claimTime() {
+        return CLAIM_TIME;
+    }
+
+    /** A real server's time only passes by itself. */
+    @Override
+    public void passTime(Duration time) {
+        ClientOverRedis.pause(time);
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> keys = stores.stream()
+                .flatMap(store -> store.keys().stream())
+                .filter(key -> !key.endsWith(":token") && !key.contains(":gone:"));
+        Stream<String> watches =
+                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        return Stream.concat(keys, watches).toList();
+    }
+}

@@ -1,0 +1,355 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.server.RedisCluster;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.SlotHash;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** What is different about a cluster: where commands go, what is told to whom, and slots that move. */
+class RedisClusterIT {
+
+    private static RedisCluster cluster;
+    private static List<Store> stores;
+    private RedisLockBackend backend;
+    private RedisLockBackend another;
+
+    @BeforeAll
+    static void startCluster() {
+        cluster = RedisCluster.start();
+        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        stores.forEach(Store::stopLooking);
+        cluster.close();
+    }
+
+    @BeforeEach
+    void start() {
+        backend = client();
+        another = client();
+    }
+
+    @AfterEach
+    void stop() {
+        Store.end(backend);
+        Store.end(another);
+    }
+
+    private static RedisLockBackend client() {
+        return RedisLockBackend.cluster(List.of(uri(0)));
+    }
+
+    private static RedisURI uri(int number) {
+        return RedisURI.create(cluster.masters().get(number).uri());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"orders", "a b", "{", "}", "{}", "{}x", "a{b}c", "}{", "%7B", "ключ/鍵/🔑", "a:mutex", "\n"})
+    void allKeysOfALockAreInOneSlotWhateverItsName(String lock) {
+        String name = lock.isBlank() ? "x" + lock : lock;
+        LockClaim holder = Store.claim(name);
+        LockClaim waiter = Store.claim(name, Waiting.QUEUE);
+        Disposable watch = another.watch(waiter).subscribe();
+
+        assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Store.answer(another.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Store.answer(backend.renew(holder))).isInstanceOf(Renewal.Held.class);
+        assertThat(Store.answer(another.release(waiter))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        watch.dispose();
+    }
+
+    @Test
+    void firstCommandsForEachServerAreAnswered() {
+        assertThat(Store.answer(acquiredOfAll(backend, names(300)))).isEqualTo(300);
+    }
+
+    @Test
+    void renewalsOfLocksOnAllServersAreAnsweredInOrder() {
+        List<LockClaim> claims = names(200).stream().map(Store::claim).toList();
+        Store.answer(Flux.fromIterable(claims).flatMap(backend::tryAcquire).count());
+        List<Boolean> isHeld = new ArrayList<>();
+        for (int i = 0; i < claims.size(); i++) {
+            isHeld.add(i % 3 != 0);
+            if (i % 3 == 0) {
+                Store.answer(backend.release(claims.get(i)));
+            }
+        }
+
+        List<Renewal> answers = Store.answer(backend.renewAll(claims).collectList());
+
+        assertThat(answers.stream().map(Renewal.Held.class::isInstance)).isEqualTo(isHeld);
+    }
+
+    @Test
+    void aWaiterWhoseChannelIsAtAnotherServerGetsTheLockAtOnce() {
+        LockClient holder = LockClient.create(backend);
+        LockClient waiter = LockClient.create(another);
+        List<Long> tokens = new CopyOnWriteArrayList<>();
+        long slowestNanos = 0;
+        for (String name : names(9)) {
+            LockLease held = Store.answer(holder.lock(name).acquire());
+            CompletableFuture<LockLease> next = waiter.lock(name).acquire().toFuture();
+            eventually(() -> serverOf(name).redis().zcard(Store.holderKey(name) + ":queue") == 1);
+            long released = System.nanoTime();
+            ClientOverRedis.await(held.release());
+            LockLease lease = next.join();
+            slowestNanos = Math.max(slowestNanos, System.nanoTime() - released);
+            tokens.add(lease.fencingToken() - held.fencingToken());
+            ClientOverRedis.await(lease.release());
+        }
+        assertThat(tokens).hasSize(9).allMatch(rise -> rise > 0);
+        assertThat(Duration.ofNanos(slowestNanos)).isLessThan(Duration.ofSeconds(1));
+        ClientOverRedis.await(holder.close());
+        ClientOverRedis.await(waiter.close());
+    }
+
+    @Test
+    void waitersAreServedInTheOrderOfTheirArrival() {
+        LockClient one = LockClient.create(backend);
+        LockClient two = LockClient.create(another);
+        LockLease holder = Store.answer(one.lock("orders").acquire());
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<Integer>> waiters = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            int number = i;
+            waiters.add((i % 2 == 0 ? one : two)
+                    .lock("orders")
+                    .withLock(Mono.fromCallable(() -> {
+                        served.add(number);
+                        return number;
+                    }))
+                    .toFuture());
+            eventually(() -> serverOf("orders").redis().zcard(Store.holderKey("orders") + ":queue") == number + 1);
+        }
+
+        ClientOverRedis.await(holder.release());
+        waiters.forEach(CompletableFuture::join);
+
+        assertThat(served).isSorted().hasSize(20);
+        ClientOverRedis.await(one.close());
+        ClientOverRedis.await(two.close());
+    }
+
+    @Test
+    void aChannelThatBrokeIsOpenedAgainAndWaitersLookAgain() throws InterruptedException {
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        LockClaim holder = Store.claim("orders");
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(holder));
+        Disposable watch = another.watch(waiter).subscribe(signals::add);
+        Store.answer(another.tryAcquire(waiter));
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+
+        for (Store store : stores) {
+            store.redis().clientKill(KillArgs.Builder.typePubsub());
+        }
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        Store.answer(backend.release(holder));
+
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
+        Store.answer(another.release(waiter));
+        watch.dispose();
+    }
+
+    @Test
+    void aDeadWaiterAtTheHeadCostsTheNextOneNoMoreThanTwoClaimTimes() {
+        RedisLockBackend dying = client();
+        LockClaim dead = Store.claim("orders", Waiting.QUEUE);
+        LockClient holder = LockClient.create(backend);
+        LockClient waiter = LockClient.create(another);
+        LockLease held = Store.answer(holder.lock("orders").acquire());
+        Disposable watch = dying.watch(dead).subscribe();
+        Store.answer(dying.tryAcquire(dead));
+        CompletableFuture<LockLease> next = waiter.lock("orders").acquire().toFuture();
+        eventually(() -> serverOf("orders").redis().zcard(Store.holderKey("orders") + ":queue") == 2);
+        Store.end(dying);
+        watch.dispose();
+
+        long released = System.nanoTime();
+        ClientOverRedis.await(held.release());
+        LockLease lease = next.join();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofMillis(4_500));
+        ClientOverRedis.await(lease.release());
+        ClientOverRedis.await(holder.close());
+        ClientOverRedis.await(waiter.close());
+    }
+
+    @Test
+    void locksFollowTheirSlotToAnotherServer() {
+        String name = nameAt(0);
+        int slot = slotOf(name);
+        LockClaim held = Store.claim(name);
+        Store.answer(backend.tryAcquire(held));
+        Store from = stores.get(0);
+        Store to = stores.get(1);
+        try {
+            to.redis().clusterSetSlotImporting(slot, from.redis().clusterMyId());
+            from.redis().clusterSetSlotMigrating(slot, to.redis().clusterMyId());
+            migrate(from, to, Store.holderKey(name));
+
+            assertThat(Store.answer(backend.renew(held))).as("after ASK").isInstanceOf(Renewal.Held.class);
+            LockBackendException moving = failure(another, Store.claim(name));
+            assertThat(moving.isTransient()).as(moving.getMessage()).isTrue();
+
+            migrate(from, to, Store.holderKey(name) + ":token");
+            own(slot, to);
+            assertThat(Store.answer(another.tryAcquire(Store.claim(name))))
+                    .as("after MOVED")
+                    .isInstanceOf(LockAttempt.Contended.class);
+            assertThat(Store.answer(backend.release(held))).isEqualTo(Ownership.HELD);
+        } finally {
+            // No server gives away a slot that it has keys of.
+            String emptied = to.redis().flushall() + from.redis().flushall();
+            assertThat(emptied).isEqualTo("OKOK");
+            own(slot, from);
+        }
+    }
+
+    @Test
+    void aServerThatIsAwayFailsItsOwnLocksAndComesBack() {
+        RedisServer away = cluster.masters().get(2);
+        String lost = nameAt(2);
+        String kept = nameAt(0);
+        Store.answer(acquiredOfAll(backend, List.of(lost)));
+        away.stop();
+        LockBackendException failure = failure(backend, Store.claim(lost));
+        assertThat(failure.isTransient()).as(failure.getMessage()).isTrue();
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(kept)))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Store.answer(another.tryAcquire(Store.claim(kept)))).isInstanceOf(LockAttempt.Contended.class);
+
+        away.restart();
+        Mono<LockAttempt> again = backend.tryAcquire(Store.claim(lost))
+                .retryWhen(Retry.fixedDelay(900, Duration.ofMillis(10))
+                        .filter(e -> e instanceof LockBackendException failed && failed.isTransient()));
+        assertThat(Store.answer(again)).isInstanceOf(LockAttempt.Acquired.class);
+    }
+
+    @Test
+    void documentedAclIsEnough() {
+        for (Store store : stores) {
+            store.user("locker", RedisErrorsIT.DOCUMENTED_ACL + " +cluster|slots +asking");
+        }
+        RedisURI limited =
+                RedisURI.builder(uri(0)).withAuthentication("locker", "any").build();
+        RedisLockBackend restricted = RedisLockBackend.cluster(List.of(limited));
+        assertThat(Store.answer(acquiredOfAll(restricted, names(20)))).isEqualTo(20);
+        assertThat(restricted.ping().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        Store.end(restricted);
+    }
+
+    @Test
+    void pingIsAnsweredByTheCluster() {
+        assertThat(backend.ping().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void aStandaloneAddressOfAClusterSaysWhatToUse() {
+        RedisLockBackend standalone = RedisLockBackend.create(uri(0));
+        LockBackendException failure = failure(standalone.tryAcquire(Store.claim(nameAt(1))));
+        assertThat(failure).hasMessageContaining("RedisLockBackend.cluster");
+        assertThat(failure.isTransient()).isFalse();
+        Store.end(standalone);
+    }
+
+    @Test
+    void seedsThatAreNoClusterAreRefused() {
+        RedisURI sentinels = RedisURI.create("redis-sentinel://localhost:26379#mymaster");
+        RedisURI database = RedisURI.create("redis://localhost/3");
+        assertThatThrownBy(() -> RedisLockBackend.cluster(List.of())).hasMessageContaining("at least one");
+        assertThatThrownBy(() -> RedisLockBackend.cluster(List.of(sentinels))).hasMessageContaining("not sentinels");
+        assertThatThrownBy(() -> RedisLockBackend.cluster(List.of(database))).hasMessageContaining("was 3");
+    }
+
+    private static void migrate(Store from, Store to, String key) {
+        assertThat(from.redis().migrate("127.0.0.1", to.server.port(), key, 0, 5_000))
+                .isEqualTo("OK");
+    }
+
+    private static void own(int slot, Store owner) {
+        String id = owner.redis().clusterMyId();
+        // The new owner first: the old one would hand it on otherwise.
+        List<Store> all = new ArrayList<>(stores);
+        all.remove(owner);
+        all.add(0, owner);
+        all.forEach(
+                store -> assertThat(store.redis().clusterSetSlotNode(slot, id)).isEqualTo("OK"));
+    }
+
+    private static Mono<Long> acquiredOfAll(RedisLockBackend by, List<String> names) {
+        return Flux.fromIterable(names)
+                .flatMap(name -> by.tryAcquire(Store.claim(name)), names.size())
+                .filter(LockAttempt.Acquired.class::isInstance)
+                .count();
+    }
+
+    private static List<String> names(int count) {
+        long run = System.nanoTime();
+        return IntStream.range(0, count).mapToObj(i -> "lock-" + run + "-" + i).toList();
+    }
+
+    private static String nameAt(int server) {
+        return names(100).stream()
+                .filter(name -> stores.indexOf(serverOf(name)) == server)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static Store serverOf(String name) {
+        // As the test kit shares the slots out.
+        return stores.get(slotOf(name) * 3 / SlotHash.SLOT_COUNT);
+    }
+
+    private static int slotOf(String name) {
+        return SlotHash.getSlot(Store.holderKey(name).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static LockBackendException failure(RedisLockBackend by, LockClaim claim) {
+        return failure(by.tryAcquire(claim));
+    }
+
+    private static LockBackendException failure(Mono<?> question) {
+        LockBackendException failure = catchThrowableOfType(LockBackendException.class, () -> Store.answer(question));
+        assertThat(failure).as("a failure").isNotNull();
+        return failure;
+    }
+}

@@ -1,0 +1,142 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.testkit.server.RedisSentinels;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A real failover: the master goes away, and sentinels promote its replica. */
+class RedisSentinelIT {
+
+    /** Longer than a failover, so that what ends a lease is what a test is about. */
+    private static final Duration LEASE = Duration.ofSeconds(12);
+
+    private RedisSentinels sentinels;
+    private RedisServer master;
+    private RedisServer replica;
+    private LockClient client;
+    private LockClient rival;
+
+    @BeforeEach
+    void start() {
+        sentinels = RedisSentinels.start();
+        master = sentinels.servers().get(0);
+        replica = sentinels.servers().get(1);
+        client = client();
+        rival = client();
+    }
+
+    @AfterEach
+    void stop() {
+        await(client.close());
+        await(rival.close());
+        sentinels.close();
+    }
+
+    private LockClient client() {
+        return LockClient.builder(RedisLockBackend.create(RedisURI.create(sentinels.uri())))
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .operationTimeout(Duration.ofMillis(500))
+                .build();
+    }
+
+    @Test
+    void aHolderAndAWaiterOutliveAFailoverToAReplicaThatHasTheGrant() {
+        LockLease held = await(client.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = rival.lock("orders").acquire().toFuture();
+        inReplica(store -> eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1));
+
+        master.stop();
+        sentinels.awaitMaster(replica);
+        eventually(() -> renews(held));
+        assertThat(waiter).isNotDone();
+        await(held.release());
+
+        LockLease next = waiter.join();
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        await(next.release());
+    }
+
+    @Test
+    void aHolderWhoseGrantTheReplicaMissedLearnsOfItByItsNextRenewalAndTokensRise() {
+        Store.answer(client.ping());
+        Store.answer(rival.ping());
+        Store atMaster = Store.lookingInto(master);
+        // The replica cannot come back: it does not know the password that the master wants from now on.
+        assertThat(atMaster.redis().configSet("requirepass", "unknown")).isEqualTo("OK");
+        assertThat(atMaster.redis().clientKill(KillArgs.Builder.typeSlave())).isPositive();
+        LockLease held = await(client.lock("orders").acquire());
+        CompletableFuture<LossReason> loss = held.onLoss().toFuture();
+
+        master.stop();
+        sentinels.awaitMaster(replica);
+        LockLease next = await(rival.lock("orders").acquire());
+
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        assertThat(loss).succeedsWithin(LEASE.dividedBy(2)).isEqualTo(LossReason.NOT_HELD);
+        assertThat(next.isValid()).isTrue();
+        await(next.release());
+        atMaster.stopLooking();
+    }
+
+    @Test
+    void aMasterThatHangsIsLeftForTheNewOne() {
+        LockLease first = await(client.lock("orders").acquire());
+        await(first.release());
+        master.pause();
+        try {
+            sentinels.awaitMaster(replica);
+
+            LockLease second = await(client.lock("orders").acquire());
+
+            assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
+            inReplica(store -> assertThat(store.keys()).contains(Store.holderKey("orders")));
+            await(second.release());
+        } finally {
+            master.resume();
+        }
+    }
+
+    @Test
+    void aMasterNameThatTheSentinelsDoNotKnowIsAnErrorThatSaysSo() {
+        RedisURI uri = RedisURI.create(sentinels.uri().replace(RedisSentinels.MASTER_NAME, "another"));
+        RedisLockBackend lost = RedisLockBackend.create(uri);
+        LockBackendException failure = catchThrowableOfType(
+                LockBackendException.class, () -> Store.answer(lost.tryAcquire(Store.claim("orders"))));
+        assertThat(failure).hasMessageContaining("'another'").hasMessageContaining("sentinelMasterId");
+        assertThat(failure.isTransient()).isFalse();
+        Store.end(lost);
+    }
+
+    private void inReplica(Consumer<Store> look) {
+        Store store = Store.lookingInto(replica);
+        look.accept(store);
+        store.stopLooking();
+    }
+
+    private static boolean renews(LockLease lease) {
+        try {
+            List<Object> nothing = await(lease.renew().cast(Object.class).flux().collectList());
+            return nothing.isEmpty();
+        } catch (LockBackendException notYet) {
+            return false;
+        }
+    }
+}

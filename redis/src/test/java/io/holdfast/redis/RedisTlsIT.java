@@ -1,0 +1,114 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.holdfast.LockBackendException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisURI;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.stream.IntStream;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** TLS in front of a server, and of the server itself where its program has that and finds the files. */
+class RedisTlsIT {
+
+    @TempDir
+    private static Path folder;
+
+    private static TlsFiles files;
+    private static Store store;
+    private static TlsFront front;
+
+    /** 0 when the server has none. */
+    private static int ownPort;
+
+    @BeforeAll
+    static void start() throws IOException, GeneralSecurityException {
+        files = TlsFiles.in(folder);
+        store = Store.start();
+        front = TlsFront.of(store, files);
+        ownPort = portOfTheServersOwn();
+        System.out.println("[holdfast] TLS by " + (ownPort == 0 ? "a front only" : "the server, and by a front"));
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        front.close();
+        store.close();
+    }
+
+    private static int portOfTheServersOwn() throws IOException {
+        try {
+            set("tls-cert-file", files.certificate().toString());
+            set("tls-key-file", files.key().toString());
+            set("tls-ca-cert-file", files.certificate().toString());
+            set("tls-auth-clients", "no");
+            int free = freePort();
+            set("tls-port", Integer.toString(free));
+            return free;
+        } catch (RedisCommandExecutionException noTls) {
+            return 0;
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void set(String name, String value) {
+        assertThat(store.redis().configSet(name, value)).isEqualTo("OK");
+    }
+
+    private static IntStream ports() {
+        return IntStream.of(front.port(), ownPort).filter(port -> port != 0);
+    }
+
+    private static RedisURI uri(int port) {
+        return RedisURI.create("rediss://127.0.0.1:" + port);
+    }
+
+    private static RedisLockBackend trusting(int port) throws IOException, GeneralSecurityException {
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(TlsFiles.load(files.trustStore()));
+        return RedisLockBackend.builder(uri(port)).trust(trust).build();
+    }
+
+    @ParameterizedTest
+    @MethodSource("ports")
+    void commandsAndPushesTravelOverTls(int port) throws InterruptedException, IOException, GeneralSecurityException {
+        RedisLockBackend one = trusting(port);
+        RedisLockBackend two = trusting(port);
+        RedisProtocolIT.handsOver(one, two);
+        Store.end(one);
+        Store.end(two);
+    }
+
+    @ParameterizedTest
+    @MethodSource("ports")
+    void aCertificateThatNobodyVouchesForIsRefused(int port) {
+        RedisLockBackend trustful = RedisLockBackend.create(uri(port));
+        LockBackendException failure = failure(trustful);
+        assertThat(failure).hasMessageContaining("TLS failed: check the certificate");
+        assertThat(failure.isTransient()).isFalse();
+        Store.end(trustful);
+    }
+
+    private static LockBackendException failure(RedisLockBackend by) {
+        LockBackendException failure = catchThrowableOfType(
+                LockBackendException.class, () -> Store.answer(by.tryAcquire(Store.claim("orders"))));
+        assertThat(failure).as("a failure").isNotNull();
+        return failure;
+    }
+}

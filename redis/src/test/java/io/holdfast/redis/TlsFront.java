@@ -1,0 +1,77 @@
+package io.holdfast.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.security.GeneralSecurityException;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+
+/** Speaks TLS in front of a server whose program cannot: takes connections and passes their bytes on. */
+final class TlsFront implements AutoCloseable {
+
+    private final ServerSocket listener;
+    private final InetSocketAddress server;
+
+    private TlsFront(ServerSocket listener, InetSocketAddress server) {
+        this.listener = listener;
+        this.server = server;
+    }
+
+    static TlsFront of(Store store, TlsFiles files) throws IOException, GeneralSecurityException {
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(TlsFiles.load(files.keyStore()), TlsFiles.PASSWORD.toCharArray());
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), null, null);
+        ServerSocket listener =
+                context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        TlsFront front = new TlsFront(listener, new InetSocketAddress(store.server.host(), store.server.port()));
+        start(front::acceptAll);
+        return front;
+    }
+
+    int port() {
+        return listener.getLocalPort();
+    }
+
+    private void acceptAll() {
+        try {
+            while (true) {
+                Socket client = listener.accept();
+                Socket plain = new Socket(server.getAddress(), server.getPort());
+                start(() -> pass(client, plain));
+                start(() -> pass(plain, client));
+            }
+        } catch (IOException closed) {
+            // The end of the test.
+        }
+    }
+
+    private static void pass(Socket from, Socket to) {
+        try (from;
+                to) {
+            InputStream in = from.getInputStream();
+            byte[] some = new byte[8192];
+            for (int n = in.read(some); n >= 0; n = in.read(some)) {
+                to.getOutputStream().write(some, 0, n);
+                to.getOutputStream().flush();
+            }
+        } catch (IOException closed) {
+            // By either side: the other one is closed with it.
+        }
+    }
+
+    private static void start(Runnable work) {
+        Thread thread = new Thread(work, "tls-front");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}

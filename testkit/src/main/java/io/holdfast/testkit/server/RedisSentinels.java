@@ -1,0 +1,127 @@
+package io.holdfast.testkit.server;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A real master with one replica, watched by three sentinels that replace a master after half a second of silence; all on
+ * free ports, empty, without persistence. It ends with {@link #close} or with this JVM. The servers are child processes:
+ * {@code redis-server} on the PATH, else, or when {@value RedisServer#SWITCH} says {@code embedded}, the binary that
+ * embedded-redis brings. Docker is not used for it. Its methods block.
+ */
+public final class RedisSentinels implements AutoCloseable {
+
+    /** The name by which the sentinels know the master: {@value}. */
+    public static final String MASTER_NAME = "holdfast";
+
+    private static final int SENTINELS = 3;
+
+    private final List<RedisServer> servers = new ArrayList<>();
+    private final List<RedisServer> sentinels = new ArrayList<>();
+
+    private RedisSentinels() {}
+
+    /**
+     * Starts all of them.
+     *
+     * @return a master whose replica is in step, and sentinels that know each other
+     * @throws IllegalStateException if they cannot be started
+     */
+    public static RedisSentinels start() {
+        RedisSentinels all = new RedisSentinels();
+        try {
+            all.startAll();
+            return all;
+        } catch (RuntimeException e) {
+            all.close();
+            throw e;
+        }
+    }
+
+    private void startAll() {
+        RedisServer master = server(List.of("--repl-diskless-sync-delay", "0"));
+        String port = Integer.toString(master.port());
+        RedisServer replica = server(List.of("--replicaof", master.host(), port));
+        String config = """
+                sentinel monitor %1$s %2$s %3$s 2
+                sentinel down-after-milliseconds %1$s 500
+                sentinel failover-timeout %1$s 3000
+                """.formatted(MASTER_NAME, master.host(), port);
+        PlainQuestion.await("the replica is in step", () -> isInStep(replica));
+        for (int i = 0; i < SENTINELS; i++) {
+            RedisChoice.Started started = RedisChoice.local(List.of("--sentinel", "--protected-mode", "no"), config);
+            sentinels.add(new RedisServer(started.process(), started.kind(), null));
+        }
+        sentinels.forEach(one -> PlainQuestion.await("the sentinels know each other", () -> knowsAll(one)));
+    }
+
+    private RedisServer server(List<String> more) {
+        List<String> arguments = new ArrayList<>(List.of("--save", "", "--appendonly", "no", "--protected-mode", "no"));
+        arguments.addAll(more);
+        RedisChoice.Started started = RedisChoice.local(arguments, "");
+        RedisServer server = new RedisServer(started.process(), started.kind(), null);
+        servers.add(server);
+        return server;
+    }
+
+    private static boolean isInStep(RedisServer replica) {
+        return PlainQuestion.ask(replica, List.of("INFO", "replication")).contains("master_link_status:up");
+    }
+
+    private static boolean knowsAll(RedisServer sentinel) {
+        String master = PlainQuestion.ask(sentinel, List.of("SENTINEL", "MASTER", MASTER_NAME));
+        return master.contains("num-slaves\n1\n")
+                && master.contains("num-other-sentinels\n%d\n".formatted(SENTINELS - 1))
+                && master.contains("flags\nmaster\n");
+    }
+
+    /**
+     * The address by the sentinels.
+     *
+     * @return such as {@code redis-sentinel://127.0.0.1:40001,127.0.0.1:40002,127.0.0.1:40003#holdfast}
+     */
+    public String uri() {
+        return sentinels.stream()
+                .map(one -> one.host() + ":" + one.port())
+                .collect(Collectors.joining(",", "redis-sentinel://", "#" + MASTER_NAME));
+    }
+
+    /**
+     * The master and the replica of the beginning.
+     *
+     * @return an immutable list of two
+     */
+    public List<RedisServer> servers() {
+        return List.copyOf(servers);
+    }
+
+    /**
+     * Waits until the sentinels name this server as the master, and it is one.
+     *
+     * @param server one of {@link #servers}
+     * @throws IllegalStateException if that takes more than half a minute
+     */
+    public void awaitMaster(RedisServer server) {
+        String port = "\n%d\n".formatted(server.port());
+        PlainQuestion.await(
+                server + " is the master",
+                () -> sentinels.stream().allMatch(one -> named(one).contains(port))
+                        && PlainQuestion.ask(server, List.of("ROLE")).startsWith("master"));
+    }
+
+    private static String named(RedisServer sentinel) {
+        return PlainQuestion.ask(sentinel, List.of("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME));
+    }
+
+    @Override
+    public void close() {
+        sentinels.forEach(RedisServer::close);
+        servers.forEach(RedisServer::close);
+    }
+
+    @Override
+    public String toString() {
+        return "%s with %d sentinels".formatted(servers, SENTINELS);
+    }
+}
