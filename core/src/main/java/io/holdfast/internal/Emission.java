@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
+import reactor.core.Scannable;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
@@ -91,19 +92,31 @@ final class Emission {
 
     /** Decides for the lease and against leaving: {@link #emit} follows. False when the subscriber has left before. */
     boolean begin() {
-        return STAGE.compareAndSet(this, OPEN, EMITTING);
+        return !isCancelledBelow() && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
     /** Hands the lease over. False when the subscriber left meanwhile, and the lease is to be given back. */
     boolean emit(LockLease lease) {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
+        subscriber.onComplete();
         emitter = null;
-        boolean kept = STAGE.compareAndSet(this, EMITTING, OVER);
-        if (kept) {
-            subscriber.onComplete();
+        return STAGE.compareAndSet(this, EMITTING, OVER);
+    }
+
+    /**
+     * Whether a subscriber further down drops what comes, although its cancellation has not come up to here yet: it marks itself first,
+     * and cancels then. Without this look a thread that sleeps in between would leave the lease to the garbage collector.
+     */
+    private boolean isCancelledBelow() {
+        Scannable below = Scannable.from(subscriber);
+        while (below != null && below.isScanAvailable()) {
+            if (below.scanOrDefault(Scannable.Attr.CANCELLED, false)) {
+                return true;
+            }
+            below = below.scan(Scannable.Attr.ACTUAL);
         }
-        return kept;
+        return false;
     }
 
     /** Ends empty, unless it is over. */

@@ -12,10 +12,14 @@ import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Scannable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -105,6 +109,42 @@ class WithdrawalTest {
 
         assertThat(handedOver.get().isValid()).isFalse();
         assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aSubscriberFurtherDownThatHasCancelledAlreadyGetsNoLeaseToDrop() {
+        MarkedCancelled late = new MarkedCancelled();
+        world.lock().acquire().map(lease -> lease).subscribe(late); // its cancel() has not come up yet
+
+        assertThat(late.received).isFalse();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    private static final class MarkedCancelled implements CoreSubscriber<LockLease>, Scannable {
+
+        boolean received;
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            s.request(1);
+        }
+
+        @Override
+        public void onNext(LockLease lease) {
+            received = true;
+        }
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onComplete() {}
+
+        @Override
+        @SuppressWarnings("rawtypes") // so declared by Reactor
+        public @Nullable Object scanUnsafe(Attr key) {
+            return Attr.CANCELLED.equals(key) ? true : null;
+        }
     }
 
     @Test
