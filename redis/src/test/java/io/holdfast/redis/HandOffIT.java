@@ -114,9 +114,12 @@ class HandOffIT {
         assertThat(probe.tokens()).isSorted().doesNotHaveDuplicates();
     }
 
-    /** Both clients have waited once, so their channels are up. */
+    /**
+     * Both clients have waited, so their channels are up. Twice: the first hand-off may overtake its own push, which is then given back;
+     * after the second that has been done too.
+     */
     private void warmUp() {
-        for (var client : List.of(redis.client, redis.rival)) {
+        for (var client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {
             LockLease held = redis.acquired(redis.client, "warm-up");
             CompletableFuture<LockLease> waiter =
                     client.lock("warm-up").acquire().toFuture();

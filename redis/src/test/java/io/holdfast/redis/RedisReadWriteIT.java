@@ -249,9 +249,12 @@ class RedisReadWriteIT {
         eventually(() -> redis.store.redis().zcard(KEY + ":queue") == count);
     }
 
-    /** Both clients have waited once, so their channels are up. */
+    /**
+     * Both clients have waited, so their channels are up. Twice: the first hand-off may overtake its own push, which is then given back;
+     * after the second that has been done too.
+     */
     private void warmUp() {
-        for (LockClient client : List.of(redis.client, redis.rival)) {
+        for (LockClient client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {
             LockLease held = await(write(redis.client).acquire());
             CompletableFuture<LockLease> waiter = write(client).acquire().toFuture();
             awaitQueued(1);
