@@ -12,9 +12,11 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.stream.IntStream;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -103,6 +105,30 @@ class RedisTlsIT {
         assertThat(failure).hasMessageContaining("TLS failed: check the certificate");
         assertThat(failure.isTransient()).isFalse();
         Store.end(trustful);
+    }
+
+    @Test
+    void aClientShowsItsOwnCertificateWhereTheServerWantsOne()
+            throws InterruptedException, IOException, GeneralSecurityException {
+        try (TlsFront strict = TlsFront.ofKnownClients(store, files)) {
+            RedisLockBackend unknown = trusting(strict.port());
+            assertThat(failure(unknown)).isNotNull();
+            Store.end(unknown);
+
+            RedisLockBackend one = known(strict.port());
+            RedisLockBackend two = known(strict.port());
+            RedisProtocolIT.handsOver(one, two);
+            Store.end(one);
+            Store.end(two);
+        }
+    }
+
+    private static RedisLockBackend known(int port) throws IOException, GeneralSecurityException {
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(TlsFiles.load(files.trustStore()));
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(TlsFiles.load(files.keyStore()), TlsFiles.PASSWORD.toCharArray());
+        return RedisLockBackend.builder(uri(port)).trust(trust).identity(keys).build();
     }
 
     private static LockBackendException failure(RedisLockBackend by) {

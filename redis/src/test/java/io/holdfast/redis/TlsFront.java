@@ -9,6 +9,8 @@ import java.net.Socket;
 import java.security.GeneralSecurityException;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.TrustManagerFactory;
 
 /** Speaks TLS in front of a server whose program cannot: takes connections and passes their bytes on. */
 final class TlsFront implements AutoCloseable {
@@ -22,12 +24,25 @@ final class TlsFront implements AutoCloseable {
     }
 
     static TlsFront of(Store store, TlsFiles files) throws IOException, GeneralSecurityException {
+        return of(store, files, false);
+    }
+
+    /** One that speaks only with clients that have a certificate of their own: the same one, here. */
+    static TlsFront ofKnownClients(Store store, TlsFiles files) throws IOException, GeneralSecurityException {
+        return of(store, files, true);
+    }
+
+    private static TlsFront of(Store store, TlsFiles files, boolean knownClientsOnly)
+            throws IOException, GeneralSecurityException {
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(TlsFiles.load(files.trustStore()));
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(TlsFiles.load(files.keyStore()), TlsFiles.PASSWORD.toCharArray());
         SSLContext context = SSLContext.getInstance("TLS");
-        context.init(keys.getKeyManagers(), null, null);
+        context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
         ServerSocket listener =
                 context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        ((SSLServerSocket) listener).setNeedClientAuth(knownClientsOnly);
         TlsFront front = new TlsFront(listener, new InetSocketAddress(store.server.host(), store.server.port()));
         start(front::acceptAll);
         return front;
