@@ -8,7 +8,6 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -119,19 +118,13 @@ class DisposalIT {
         assertThat(zipped.join()).isEqualTo("dropped");
         assertThat(redis.store.redis().exists(Store.holderKey("orders"))).isOne();
 
-        collectGarbage();
-
-        eventually(() -> redis.keysButCounters().isEmpty());
+        // Again and again: a thread that has just handed the lease over may refer to it for a moment.
+        eventually(() -> {
+            System.gc();
+            return redis.keysButCounters().isEmpty();
+        });
         assertThat(redis.events.stream().filter(LockEvent.LeaseAbandoned.class::isInstance))
                 .hasSize(1);
         assertThat(List.of(lock)).hasSize(1); // the lock itself is still in use
-    }
-
-    private static void collectGarbage() {
-        WeakReference<Object> witness = new WeakReference<>(new Object());
-        for (int i = 0; i < 50 && witness.get() != null; i++) {
-            System.gc();
-        }
-        assertThat(witness.get()).isNull();
     }
 }
