@@ -165,7 +165,11 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     }
 
     void renewalAnswered(long sentAtNanos, Renewal answer) {
-        renewed(sentAtNanos, answer, true);
+        if (answer instanceof Renewal.Unknown unknown) {
+            renewalFailed(unknown.failure());
+        } else {
+            renewed(sentAtNanos, answer, true);
+        }
     }
 
     private void renewed(long sentAtNanos, Renewal answer, boolean automatic) {
@@ -173,7 +177,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
         if (answer instanceof Renewal.Held held) {
             long leaseNanos = held.lease().toNanos();
             decide(s -> s.renewed(sentAtNanos, leaseNanos, automatic, now));
-        } else {
+        } else if (answer instanceof Renewal.NotHeld) {
             decide(LeaseState::renewalDenied);
         }
         setAlarm();

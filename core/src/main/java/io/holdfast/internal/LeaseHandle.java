@@ -72,7 +72,9 @@ final class LeaseHandle implements LockLease {
                                 @Override
                                 public void answered(Renewal answer) {
                                     held.renewedByHand(sentAt, answer);
-                                    if (held.isValid()) {
+                                    if (answer instanceof Renewal.Unknown unknown) {
+                                        sink.error(unknown.failure());
+                                    } else if (held.isValid()) {
                                         sink.success();
                                     } else {
                                         sink.error(held.lost());

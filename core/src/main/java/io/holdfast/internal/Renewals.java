@@ -15,7 +15,7 @@ import reactor.util.context.Context;
  * Sends the renewals that fall due at the same time together.
  *
  * <p>After a failure a lease goes out in batches of half the size, and so on down to one: a store that is slow gets smaller requests, and
- * one bad claim cannot take the others with it.
+ * one bad claim cannot take the others with it. That is the last resort; a back end can answer for each claim alone.
  */
 final class Renewals {
 
@@ -100,11 +100,31 @@ final class Renewals {
                                     null));
                             return;
                         }
+                        logUnknown(answers);
                         for (int i = 0; i < answers.size(); i++) {
                             batch.get(i).renewalAnswered(sentAt, answers.get(i));
                         }
                     }
                 });
+    }
+
+    /** Once for all that a part of the store left without an answer. */
+    private static void logUnknown(List<Renewal> answers) {
+        List<LockBackendException> failures = answers.stream()
+                .filter(Renewal.Unknown.class::isInstance)
+                .map(answer -> ((Renewal.Unknown) answer).failure())
+                .toList();
+        if (!failures.isEmpty()) {
+            logFailed(failures.size(), failures.get(0));
+        }
+    }
+
+    private static void logFailed(int leases, LockBackendException error) {
+        LOG.warn(
+                "{} of {} lease(s) failed, will be tried again until their deadline: {}",
+                "renewal",
+                leases,
+                error.getMessage());
     }
 
     /** A failure is logged once per request and told to each lease. */
@@ -118,11 +138,7 @@ final class Renewals {
 
         @Override
         public void failed(LockBackendException error) {
-            LOG.warn(
-                    "{} of {} lease(s) failed, will be tried again until their deadline: {}",
-                    "renewal",
-                    batch.size(),
-                    error.getMessage());
+            logFailed(batch.size(), error);
             batch.forEach(lease -> lease.renewalFailed(error));
         }
     }

@@ -1,5 +1,6 @@
 package io.holdfast.spi;
 
+import io.holdfast.LockBackendException;
 import java.util.List;
 import java.util.Set;
 import reactor.core.publisher.Flux;
@@ -42,7 +43,7 @@ public interface LockBackend {
      *
      * @param claim the claim
      * @return {@link Renewal.Held} with the duration promised from the moment the store processed the request, or
-     *     {@link Renewal.NotHeld}
+     *     {@link Renewal.NotHeld}; what is unknown is a failure here
      */
     Mono<Renewal> renew(LockClaim claim);
 
@@ -74,11 +75,16 @@ public interface LockBackend {
     /**
      * Renews many claims. The default renews one by one; a store that can do it in one request should.
      *
+     * <p>A store of several parts answers {@link Renewal.Unknown} for the claims of a part that fails, or that is much slower
+     * than the others, so that it does not endanger the leases in those.
+     *
      * @param claims held claims, of any locks
      * @return one answer per claim, in the order of {@code claims}; an error leaves those without an answer unknown
      */
     default Flux<Renewal> renewAll(List<LockClaim> claims) {
-        return Flux.fromIterable(claims).flatMapSequential(this::renew);
+        return Flux.fromIterable(claims)
+                .flatMapSequential(claim ->
+                        renew(claim).onErrorResume(LockBackendException.class, e -> Mono.just(new Renewal.Unknown(e))));
     }
 
     /**

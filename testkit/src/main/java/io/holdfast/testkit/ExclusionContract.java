@@ -144,6 +144,7 @@ interface ExclusionContract extends LockBackendUnderTest {
         }
     }
 
+    /** {@link Renewal.Unknown} is for a part of the store that fails or is late: a store that is well never answers it. */
     @Test
     default void renewalOfManyAnswersEachInOrder() {
         try (Contest contest = new Contest(this)) {

@@ -123,10 +123,12 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
         return send(Operation.RENEW, claim.key().name(), delegate.renew(claim));
     }
 
-    /** {@inheritDoc} One by one, each with its own fault. */
+    /** {@inheritDoc} One by one, each with its own fault; one that fails is {@link Renewal.Unknown}, and the others are not. */
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        return Flux.fromIterable(claims).flatMapSequential(this::renew);
+        return Flux.fromIterable(claims)
+                .flatMapSequential(claim ->
+                        renew(claim).onErrorResume(LockBackendException.class, e -> Mono.just(new Renewal.Unknown(e))));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -15,6 +16,7 @@ import io.holdfast.spi.WatchSignal;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -47,6 +49,11 @@ class ContractCatchesMutantsTest {
     @Test
     void releaseWithoutOwnerCheckIsCaught() {
         assertThat(failuresOf(ReleaseFreesAnyHolder::new)).contains("releaseOfAnotherClaimLeavesTheHolder");
+    }
+
+    @Test
+    void renewalOfManyThatAnswersNothingIsCaught() {
+        assertThat(failuresOf(RenewalOfManyIsUnknown::new)).contains("renewalOfManyAnswersEachInOrder");
     }
 
     @Test
@@ -121,6 +128,14 @@ class ContractCatchesMutantsTest {
                     .map(answer -> answer instanceof LockAttempt.Acquired acquired
                             ? new Renewal.Held(acquired.lease())
                             : new Renewal.NotHeld());
+        }
+    }
+
+    private record RenewalOfManyIsUnknown(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Flux<Renewal> renewAll(List<LockClaim> claims) {
+            return delegate.renewAll(claims)
+                    .map(answer -> new Renewal.Unknown(new LockBackendException("", "unknown", true, null)));
         }
     }
 

@@ -129,6 +129,18 @@ class FaultyLockBackendTest {
     }
 
     @Test
+    void oneOfManyRenewalsThatFailsIsUnknownAlone() {
+        LockClaim other =
+                LockClaim.first(LockKey.of(LockKind.MUTEX, "other"), "another-id", claim.lease(), Waiting.NONE);
+        StepVerifier.create(faulty.tryAcquire(claim)).expectNextCount(1).verifyComplete();
+        faulty.on(Operation.RENEW).next(Fault.lostRequest());
+        StepVerifier.create(faulty.renewAll(List.of(claim, other)))
+                .expectNextMatches(Renewal.Unknown.class::isInstance)
+                .expectNext(new Renewal.NotHeld())
+                .verifyComplete();
+    }
+
+    @Test
     void sameSeedGivesTheSameFaults() {
         assertThat(outcomes(7)).isEqualTo(outcomes(7)).contains(true, false);
         assertThat(outcomes(7)).isNotEqualTo(outcomes(8));
