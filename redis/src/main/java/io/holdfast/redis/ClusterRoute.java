@@ -6,6 +6,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -15,33 +16,39 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The masters of a cluster, one {@link CommandLink} each. The driver's own cluster connection is not used: it sends a
  * redirected command again although nobody waits for it any more, and rejects the first command for each server.
  *
- * <p>The map of slots is asked for with the first command, after a redirection, and when a server does not answer; not at a
- * fixed pace, since a wrong map is always found out by a redirection.
+ * <p>The map of slots is asked for with the first command, after a redirection that it does not tell of, and when a server does not
+ * answer; not at a fixed pace, since a wrong map is always found out by a redirection. One question is under way at a time.
  */
 final class ClusterRoute implements Route {
 
     /** However many commands fail, the map is asked for at this pace at most. */
     private static final long REFRESH_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** After that, other servers are asked. */
+    private static final long REFRESH_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** So many servers are asked for the map at once; the first answer counts, so one that hangs delays nothing. */
     private static final int ASKED_AT_ONCE = 4;
 
     /** A server that is not in the map any more, and has not answered for so long, is given up. */
-    private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final Duration FORGET = Duration.ofSeconds(5);
 
     private final LettuceClient lettuce;
     private final List<RedisURI> seeds;
     private final ConcurrentMap<Node, CommandLink> links = new ConcurrentHashMap<>();
     private final AtomicInteger turn = new AtomicInteger();
+    private final AtomicBoolean isTidyingUp = new AtomicBoolean();
 
     /** Null before the first command. */
     private final AtomicReference<@Nullable Refresh> refresh = new AtomicReference<>();
@@ -50,9 +57,15 @@ final class ClusterRoute implements Route {
     private volatile SlotMap map = SlotMap.EMPTY;
 
     /** Written once, before the first command. */
-    private volatile Consumer<RedisURI> listener = uri -> {};
+    private volatile @Nullable RouteListener listener;
 
-    private record Refresh(long startedAt, CompletableFuture<SlotMap> answer) {}
+    /** A question for the map, asked at that time or to be asked then. */
+    private record Refresh(long atNanos, CompletableFuture<SlotMap> answer) {
+
+        boolean isUnderWay(long nowNanos) {
+            return !answer.isDone() && nowNanos - atNanos < REFRESH_LIMIT_NANOS;
+        }
+    }
 
     ClusterRoute(LettuceClient lettuce, List<RedisURI> seeds) {
         this.lettuce = lettuce;
@@ -65,7 +78,7 @@ final class ClusterRoute implements Route {
         Node known = map.masterOf(slot);
         return known != null
                 ? CompletableFuture.completedFuture(linkTo(known))
-                : refreshed(null).thenApply(fresh -> linkTo(masterIn(fresh, slot)));
+                : refreshed(this::some).thenApply(fresh -> linkTo(masterIn(fresh, slot)));
     }
 
     private static Node masterIn(SlotMap map, int slot) {
@@ -80,39 +93,62 @@ final class ClusterRoute implements Route {
     public CompletableFuture<CommandLink> anyLink() {
         SlotMap known = map;
         CompletableFuture<SlotMap> some =
-                known.nodes().isEmpty() ? refreshed(null) : CompletableFuture.completedFuture(known);
+                known.nodes().isEmpty() ? refreshed(this::some) : CompletableFuture.completedFuture(known);
         return some.thenApply(fresh -> linkTo(rotated(fresh.nodes()).get(0)));
     }
 
     @Override
     public @Nullable Stop redirected(CommandLink from, Throwable error) {
-        String text = RedisFailures.isAnswer(error) ? String.valueOf(error.getMessage()) : "";
-        Node target = SlotMap.target(text, nodeOf(from.uri()));
-        if (target == null) {
+        SlotMap.Redirection to = RedisFailures.isAnswer(error)
+                ? SlotMap.redirection(String.valueOf(error.getMessage()), nodeOf(from.uri()))
+                : null;
+        if (to == null) {
             return null;
         }
-        boolean isAsk = text.startsWith("ASK");
-        if (!isAsk) {
-            refreshed(null);
+        if (to.isAsk()) {
+            tidyUpLater(); // the target may have no slots yet, and never get any
+        } else if (isNews(to)) {
+            // Who redirects knows better; others may not have heard yet. So may one that is being asked: once more,
+            // then.
+            var unused = refreshedBy(from).whenComplete((fresh, failed) -> {
+                if (isNews(to)) {
+                    refreshedBy(from);
+                }
+            });
         }
-        return new Stop(linkTo(target), isAsk);
+        return new Stop(linkTo(to.target()), to.isAsk());
+    }
+
+    private boolean isNews(SlotMap.Redirection moved) {
+        return !moved.target().equals(map.masterOf(moved.slot()));
     }
 
     @Override
     public void suspect(CommandLink link) {
-        refreshed(link);
-        listener.accept(link.uri());
+        Node silent = nodeOf(link.uri());
+        refreshed(() -> {
+            Set<Node> others = some();
+            if (others.size() > 1) {
+                others.remove(silent);
+            }
+            return others;
+        });
     }
 
     @Override
-    public void onSuspect(Consumer<RedisURI> told) {
+    public void listener(RouteListener told) {
         listener = told;
     }
 
     @Override
-    public List<RedisURI> channelServers() {
-        List<Node> nodes = map.nodes();
-        return rotated(nodes.isEmpty() ? seeds : nodes.stream().map(this::uriOf).toList());
+    public String tagOf(CommandLink link) {
+        return nodeOf(link.uri()).tag();
+    }
+
+    @Override
+    public @Nullable String tagOf(int group) {
+        Node master = map.masterOf(group);
+        return master == null ? null : master.tag();
     }
 
     @Override
@@ -121,13 +157,8 @@ final class ClusterRoute implements Route {
     }
 
     @Override
-    public boolean isAnyServerAChannel() {
+    public boolean hasSeveralMasters() {
         return true;
-    }
-
-    @Override
-    public boolean countsReceivers() {
-        return false;
     }
 
     @Override
@@ -135,35 +166,48 @@ final class ClusterRoute implements Route {
         return lettuce.isClosed();
     }
 
-    /** The answer to a question that is under way or was just answered, else to a new one. */
     @CanIgnoreReturnValue
-    private CompletableFuture<SlotMap> refreshed(@Nullable CommandLink suspect) {
+    private CompletableFuture<SlotMap> refreshedBy(CommandLink one) {
+        return refreshed(() -> Set.of(nodeOf(one.uri())));
+    }
+
+    /** The answer to a question that is under way, else to a new one: asked now, or when the pause since the last one is over. */
+    @CanIgnoreReturnValue
+    private CompletableFuture<SlotMap> refreshed(Supplier<Set<Node>> servers) {
         Refresh last = refresh.get();
         long now = System.nanoTime();
-        if (last != null && now - last.startedAt() < REFRESH_PAUSE_NANOS) {
+        if (last != null && last.isUnderWay(now)) {
             return last.answer();
         }
-        Refresh mine = new Refresh(now, new CompletableFuture<>());
+        long pause = last == null ? 0 : Math.max(0, last.atNanos() + REFRESH_PAUSE_NANOS - now);
+        Refresh mine = new Refresh(now + pause, new CompletableFuture<>());
         if (!refresh.compareAndSet(last, mine)) {
-            return refreshed(suspect);
+            return refreshed(servers);
         }
-        ask(suspect, mine.answer());
+        if (pause == 0) {
+            ask(servers.get(), mine.answer());
+        } else {
+            lettuce.later(Duration.ofNanos(pause), () -> ask(servers.get(), mine.answer()));
+        }
         return mine.answer();
     }
 
-    private void ask(@Nullable CommandLink suspect, CompletableFuture<SlotMap> answer) {
+    /** All that are known, in turn. */
+    private Set<Node> some() {
         Set<Node> known = new LinkedHashSet<>(rotated(map.nodes()));
         seeds.forEach(seed -> known.add(nodeOf(seed)));
-        if (suspect != null && known.size() > 1) {
-            known.remove(nodeOf(suspect.uri()));
-        }
-        List<Node> asked = known.stream().limit(ASKED_AT_ONCE).toList();
+        return known;
+    }
+
+    private void ask(Set<Node> servers, CompletableFuture<SlotMap> answer) {
+        List<Node> asked = servers.stream().limit(ASKED_AT_ONCE).toList();
         AtomicInteger open = new AtomicInteger(asked.size());
         for (Node node : asked) {
             var unused = linkTo(node).slots().whenComplete((slots, error) -> {
                 SlotMap fresh = error == null ? SlotMap.read(slots, node) : SlotMap.EMPTY;
-                if (!fresh.nodes().isEmpty() && answer.complete(fresh)) {
+                if (!fresh.nodes().isEmpty() && !answer.isDone()) {
                     adopt(fresh);
+                    answer.complete(fresh);
                 } else if (open.decrementAndGet() == 0) {
                     answer.completeExceptionally(
                             error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
@@ -173,15 +217,39 @@ final class ClusterRoute implements Route {
     }
 
     private void adopt(SlotMap fresh) {
+        boolean isNew = !fresh.isSameAs(map);
         map = fresh;
-        Set<Node> wanted = new LinkedHashSet<>(fresh.nodes());
-        seeds.forEach(seed -> wanted.add(nodeOf(seed)));
-        long longAgo = System.nanoTime() - FORGET_NANOS;
+        RouteListener told = listener;
+        if (isNew && told != null) {
+            told.moved();
+        }
+        if (!fresh.nodes().containsAll(links.keySet())) {
+            tidyUpLater();
+        }
+    }
+
+    private void tidyUpLater() {
+        if (isTidyingUp.compareAndSet(false, true)) {
+            lettuce.later(FORGET, this::tidyUp);
+        }
+    }
+
+    /** Closes what is open to servers that have no slots, once it is of no use; not at once: somebody may be waiting for an answer. */
+    private void tidyUp() {
+        isTidyingUp.set(false);
+        Set<Node> masters = Set.copyOf(map.nodes());
+        long longAgo = System.nanoTime() - FORGET.toNanos();
         links.forEach((node, link) -> {
-            if (!wanted.contains(node) && link.isSilentSince(longAgo) && links.remove(node, link)) {
-                boolean unused = link.drop();
+            if (!masters.contains(node) && link.isSilentSince(longAgo) && links.remove(node, link)) {
+                link.end();
             }
         });
+        Set<String> tags = masters.stream().map(Node::tag).collect(Collectors.toSet());
+        RouteListener told = listener;
+        boolean isTidy = told == null || told.endUnused(tags);
+        if (!isTidy || !masters.containsAll(links.keySet())) {
+            tidyUpLater();
+        }
     }
 
     private CommandLink linkTo(Node node) {

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -34,6 +35,9 @@ final class CommandLink {
     /** Written by the attempt that succeeded, and by who drops the connection. */
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
 
+    /** Written by who ends it. */
+    private volatile boolean isEnded;
+
     /** Written by the driver's threads. */
     private volatile long answeredAt = System.nanoTime();
 
@@ -64,6 +68,10 @@ final class CommandLink {
     }
 
     private CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+        if (isEnded) {
+            return CompletableFuture.failedFuture(
+                    new RedisException("rejected: the server is not part of the cluster any more"));
+        }
         CompletableFuture<StatefulRedisConnection<String, String>> mine = new CompletableFuture<>();
         while (!attempt.compareAndSet(null, mine)) {
             CompletableFuture<StatefulRedisConnection<String, String>> other = attempt.get();
@@ -101,10 +109,24 @@ final class CommandLink {
             return false;
         }
         connection = null;
+        close(old);
+        return true;
+    }
+
+    /** Closes it for good, whatever its state. What is under way stays without an answer. */
+    void end() {
+        isEnded = true;
+        CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
+        connection = null;
+        if (made != null) {
+            var unused = made.thenAccept(this::close);
+        }
+    }
+
+    private void close(StatefulRedisConnection<String, String> old) {
         inOrder(() -> {
             var unused = old.closeAsync();
         });
-        return true;
     }
 
     CompletableFuture<String> pong() {
@@ -139,6 +161,10 @@ final class CommandLink {
                 answered();
                 mine.complete(made);
                 connection = made; // last, so that nobody passes those who waited for it
+                if (isEnded) {
+                    connection = null;
+                    close(made);
+                }
             } else {
                 fail(mine, error);
             }

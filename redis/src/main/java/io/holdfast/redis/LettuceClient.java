@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -140,6 +141,27 @@ final class LettuceClient {
             result.completeExceptionally(closed);
         }
         return result;
+    }
+
+    /** Runs it on one of the driver's threads, unless this is closed by then. */
+    void later(Duration pause, Runnable task) {
+        if (isClosed()) {
+            return;
+        }
+        try {
+            var unused = client.getResources()
+                    .eventExecutorGroup()
+                    .schedule(
+                            () -> {
+                                if (!isClosed()) {
+                                    task.run();
+                                }
+                            },
+                            pause.toNanos(),
+                            TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException closing) {
+            // Closed at this moment, or the shared resources were shut down: there is nothing to do later.
+        }
     }
 
     boolean isClosed() {

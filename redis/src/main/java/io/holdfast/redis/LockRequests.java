@@ -9,6 +9,7 @@ import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
 final class LockRequests {
@@ -22,10 +23,15 @@ final class LockRequests {
 
     private final String keyPrefix;
     private final String claimMillis;
-    private final String ownChannel;
+    private final Function<CommandLink, String> ownChannel;
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
-    LockRequests(String keyPrefix, Duration claimTime, String ownChannel) {
+    /**
+     * Requests of one client.
+     *
+     * @param ownChannel the name of the channel that the client has at a server
+     */
+    LockRequests(String keyPrefix, Duration claimTime, Function<CommandLink, String> ownChannel) {
         LockScripts.readAll();
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
@@ -35,12 +41,24 @@ final class LockRequests {
     /**
      * A look.
      *
-     * @param channel where the claim can be told; empty when it has to poll
+     * @param channel where the claim can be told, by the server that the look is sent to; empty when it has to poll
      * @param hasToWait run before the answer is passed on that the lock is not available
      */
-    ScriptCall.Request<LockAttempt> acquire(LockClaim claim, String channel, Runnable hasToWait) {
+    ScriptCall.Request<LockAttempt> acquire(
+            LockClaim claim, Function<CommandLink, String> channel, Runnable hasToWait) {
         LockKeys keys = keysOf(claim);
         LockScripts scripts = LockScripts.of(keys.type());
+        return new ScriptCall.Request<>(
+                scripts.acquire(),
+                keys.all(claim.id()),
+                link -> acquireArgs(claim, scripts, channel.apply(link)),
+                3,
+                reply -> attempt(reply, hasToWait),
+                () -> RedisFailures.Subject.of("acquire", keys),
+                () -> unanswered.add(claim.id()));
+    }
+
+    private List<String> acquireArgs(LockClaim claim, LockScripts scripts, String channel) {
         List<String> args = new ArrayList<>(List.of(
                 claim.id(),
                 millis(claim),
@@ -53,14 +71,7 @@ final class LockRequests {
             args.add(word(claim.key().kind()));
             args.add(Integer.toString(claim.key().permits()));
         }
-        return new ScriptCall.Request<>(
-                scripts.acquire(),
-                keys.all(claim.id()),
-                args,
-                3,
-                reply -> attempt(reply, hasToWait),
-                () -> RedisFailures.Subject.of("acquire", keys),
-                () -> unanswered.add(claim.id()));
+        return args;
     }
 
     private static String word(Waiting waiting) {
@@ -101,7 +112,7 @@ final class LockRequests {
         return new ScriptCall.Request<>(
                 LockScripts.of(claims.get(0)).renew(),
                 keys,
-                args,
+                link -> args,
                 claims.size(),
                 reply -> renewed(claims, reply),
                 () -> subjectOfRenewal(claims),
@@ -135,11 +146,11 @@ final class LockRequests {
 
     private ScriptCall.Request<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
         String isUnknown = unanswered.contains(id) ? "1" : "0";
-        List<String> args = List.of(id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, ownChannel);
         return new ScriptCall.Request<>(
                 LockScripts.of(keys.type()).release(),
                 keys.all(id),
-                args,
+                link -> List.of(
+                        id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, ownChannel.apply(link)),
                 1,
                 reply -> ended(id, reply),
                 () -> RedisFailures.Subject.of("release", keys),

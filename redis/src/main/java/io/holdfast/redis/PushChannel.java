@@ -1,29 +1,28 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Queue;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
 /**
- * The client's one channel: a connection and a subscription of its own, for all watched claims. Opened when a claim first
- * has to wait, kept up by the driver from then on. A watch is one entry in a map.
+ * What the servers tell this client: one {@link PushLine}, in a cluster one for each master where a claim waits, for all watched
+ * claims. Opened when a claim first has to wait there. A watch is one entry in a map.
+ *
+ * <p>In a cluster each line has a channel of its own, so that the count of receivers at the server that publishes is exact and a message
+ * comes once. A claim is told {@code Armed} of the line to the server that its last look was sent to, and of no other.
  */
-final class PushChannel {
+final class PushChannel implements PushLine.Listener, RouteListener {
 
     /**
      * Two threads meet at one watch only for as long as one of them hands a signal over. Not {@code busyLooping}: its time is up for
@@ -32,223 +31,200 @@ final class PushChannel {
     private static final Sinks.EmitFailureHandler RETRY =
             (signal, result) -> result == Sinks.EmitResult.FAIL_NON_SERIALIZED;
 
-    private enum State {
-        CLOSED,
-        OPENING,
-        OPEN,
-        /** The server does not let us subscribe: claims poll from then on. */
-        REFUSED
-    }
+    /** Between attempts to open a line for claims that take it for open. */
+    private static final Duration REOPEN_PAUSE = Duration.ofSeconds(1);
 
     private final LettuceClient lettuce;
     private final Route route;
     private final String name;
     private final RedisFailures failures;
+    private final ToIntFunction<LockClaim> groupOf;
     private final Consumer<PushMessage> giveBack;
 
-    private final ConcurrentMap<String, List<Sinks.Many<WatchSignal>>> watches = new ConcurrentHashMap<>();
-    private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
+    private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
 
-    /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
-    private volatile @Nullable Line line;
-
-    /** A connection and the server it was made to. */
-    private record Line(StatefulRedisPubSubConnection<String, String> connection, RedisURI server) {}
-
-    /** Written by the driver's thread: whether the server has confirmed the subscription on the present connection. */
-    private volatile boolean isUp;
+    /** By the tags of their servers. */
+    private final ConcurrentMap<String, PushLine> lines = new ConcurrentHashMap<>();
 
     /**
-     * A closed channel.
+     * Without a line.
      *
+     * @param name what the names of the channels begin with
+     * @param groupOf as {@link Route#groupOf}, of a claim's key
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
-            LettuceClient lettuce, Route route, String name, RedisFailures failures, Consumer<PushMessage> giveBack) {
+            LettuceClient lettuce,
+            Route route,
+            String name,
+            RedisFailures failures,
+            ToIntFunction<LockClaim> groupOf,
+            Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
         this.route = route;
         this.name = name;
         this.failures = failures;
+        this.groupOf = groupOf;
         this.giveBack = giveBack;
-        route.onSuspect(this::leave);
+        route.listener(this);
     }
 
-    String name() {
-        return name;
+    /** The channel that this client has, or would have, at a server. */
+    String nameAt(CommandLink link) {
+        return name + route.tagOf(link);
     }
 
-    /** The channel for the scripts to publish to; empty when this claim has to poll. */
-    String nameFor(String claimId) {
-        return state.get() != State.REFUSED && watches.containsKey(claimId) ? name : "";
+    /** The channel for the scripts to publish to, for a look that is about to be sent there; empty when this claim has to poll. */
+    String nameFor(String claimId, CommandLink link) {
+        Watched watched = watches.get(claimId);
+        if (watched == null) {
+            return "";
+        }
+        PushLine line = lines.computeIfAbsent(
+                route.tagOf(link), tag -> new PushLine(lettuce, link.uri(), tag, name + tag, this));
+        if (!line.isOfUse()) {
+            return "";
+        }
+        // Signals came from elsewhere so far, or it was not known from where: after this look, one more misses nothing.
+        if (watched.moveTo(line) && line.isUp()) {
+            tell(watched, new WatchSignal.Armed());
+        }
+        return line.name();
     }
 
-    Flux<WatchSignal> watch(String claimId) {
+    Flux<WatchSignal> watch(LockClaim claim) {
         return Flux.defer(() -> {
             AtomicReference<Sinks.@Nullable Many<WatchSignal>> self = new AtomicReference<>();
             Sinks.Many<WatchSignal> watch = Sinks.many()
                     .unicast()
                     .onBackpressureBuffer(
-                            Queues.<WatchSignal>unboundedMultiproducer().get(), () -> remove(claimId, self.get()));
+                            Queues.<WatchSignal>unboundedMultiproducer().get(), () -> remove(claim.id(), self.get()));
             self.set(watch);
-            // Into the map first: whichever of this thread and the channel's comes second sees the other.
-            watches.merge(claimId, List.of(watch), PushChannel::joined);
-            if (isUp) {
+            // Into the map first: whichever of this thread and the line's comes second sees the other.
+            Watched watched = watches.compute(
+                    claim.id(), (id, known) -> known == null ? watched(claim, watch) : known.with(watch));
+            PushLine line = watched.line();
+            if (line != null && line.isUp()) {
                 watch.emitNext(new WatchSignal.Armed(), RETRY);
             }
             return watch.asFlux();
         });
     }
 
-    private static <E> List<E> joined(List<E> some, List<E> more) {
-        List<E> all = new ArrayList<>(some);
-        all.addAll(more);
-        return List.copyOf(all);
+    private Watched watched(LockClaim claim, Sinks.Many<WatchSignal> watch) {
+        int group = route.hasSeveralMasters() ? groupOf.applyAsInt(claim) : 0;
+        String tag = lines.isEmpty() ? null : route.tagOf(group);
+        return new Watched(group, tag == null ? null : lines.get(tag), watch);
     }
 
     private void remove(String claimId, Sinks.@Nullable Many<WatchSignal> watch) {
-        watches.computeIfPresent(claimId, (id, some) -> {
-            List<Sinks.Many<WatchSignal>> rest =
-                    some.stream().filter(other -> other != watch).toList();
-            return rest.isEmpty() ? null : rest;
-        });
+        watches.computeIfPresent(claimId, (id, watched) -> watched.without(watch));
     }
 
     int watchCount() {
         return watches.size();
     }
 
-    /** Opens the channel if this claim is watched and that was not done yet. Returns at once. */
+    /** Opens the line to the server that this claim's last look was sent to, if the claim is watched. Returns at once. */
     void openFor(String claimId) {
-        if (state.get() == State.CLOSED && watches.containsKey(claimId)) {
-            open();
+        Watched watched = watches.get(claimId);
+        PushLine line = watched == null ? null : watched.line();
+        if (line != null) {
+            line.open();
         }
     }
 
-    private void open() {
-        if (state.compareAndSet(State.CLOSED, State.OPENING)) {
-            connect(new ArrayDeque<>(route.channelServers()));
+    @Override
+    public void suspect(CommandLink link) {
+        PushLine line = lines.get(route.tagOf(link));
+        if (line != null && line.leave() && isWaitedAt(line)) {
+            line.open();
         }
     }
 
-    /** Tries one server after the other; after the last, the next look that has to wait begins anew. */
-    private void connect(Queue<RedisURI> servers) {
-        RedisURI server = servers.poll();
-        if (server == null || lettuce.isClosed()) {
-            state.set(State.CLOSED);
-            return;
-        }
-        var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
-            if (error == null) {
-                subscribe(new Line(made, server));
-            } else {
-                connect(servers);
+    /** A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. */
+    @Override
+    public void moved() {
+        watches.values().forEach(watched -> {
+            PushLine line = watched.line();
+            if (line != null && !line.tag().equals(route.tagOf(watched.group()))) {
+                tell(watched, new WatchSignal.Changed());
             }
         });
     }
 
-    private void subscribe(Line made) {
-        StatefulRedisPubSubConnection<String, String> connection = made.connection();
-        line = made;
-        connection.addListener(new Messages(made));
-        connection.addListener(new Interruptions(made));
-        var unused = connection.async().subscribe(name).whenComplete((done, failed) -> {
-            if (failed == null) {
-                state.compareAndSet(State.OPENING, State.OPEN);
-            } else {
-                var unusedClosing = connection.closeAsync();
-                refuse(failed);
+    @Override
+    public boolean endUnused(Set<String> tagsInUse) {
+        Set<PushLine> waitedAt = new HashSet<>();
+        watches.values().forEach(watched -> {
+            PushLine line = watched.line();
+            if (line != null) {
+                waitedAt.add(line);
             }
         });
+        lines.forEach((tag, line) -> {
+            if (!tagsInUse.contains(tag) && !waitedAt.contains(line) && lines.remove(tag, line)) {
+                line.end();
+            }
+        });
+        return tagsInUse.containsAll(lines.keySet());
     }
 
-    /** Leaves a server that is no more to be trusted, and looks for another one. Does nothing when the channel is not there. */
-    void leave(RedisURI server) {
-        Line present = line;
-        if (present != null && present.server().equals(server)) {
-            leave(present);
+    private boolean isWaitedAt(PushLine line) {
+        return watches.values().stream().anyMatch(watched -> line.equals(watched.line()));
+    }
+
+    @Override
+    public void isUp(PushLine line) {
+        tellAll(line, new WatchSignal.Armed());
+    }
+
+    /** With several masters, the line may stay away while another server takes over the keys: looks find out which. */
+    @Override
+    public void isInterrupted(PushLine line) {
+        if (route.hasSeveralMasters()) {
+            tellAll(line, new WatchSignal.Changed());
         }
     }
 
-    private void leave(Line old) {
-        if (!old.equals(line) || !state.compareAndSet(State.OPEN, State.CLOSED)) {
-            return;
-        }
-        line = null;
-        isUp = false;
-        var unused = old.connection().closeAsync();
-        if (!watches.isEmpty()) {
-            open();
-        }
+    /** Claims whose former line was up look seldom; their next look opens this one. */
+    @Override
+    public void isUnreachable(PushLine line) {
+        lettuce.later(REOPEN_PAUSE, () -> tellAll(line, new WatchSignal.Changed()));
     }
 
-    private void refuse(Throwable error) {
-        if (!RedisFailures.isAnswer(error)) {
-            state.set(State.CLOSED);
-            return;
-        }
-        state.set(State.REFUSED);
-        RedisFailures.Subject subject = new RedisFailures.Subject("", "subscribe to channel '%s'".formatted(name));
-        watches.values().forEach(some -> some.forEach(watch -> watch.emitError(failures.of(subject, error), RETRY)));
+    @Override
+    public void isRefused(PushLine line, Throwable error) {
+        RedisFailures.Subject subject =
+                new RedisFailures.Subject("", "subscribe to channel '%s'".formatted(line.name()));
+        watches.values().stream()
+                .filter(watched -> line.equals(watched.line()))
+                .forEach(watched -> watched.each(watch -> watch.emitError(failures.of(subject, error), RETRY)));
     }
 
-    private void arm() {
-        isUp = true;
-        watches.values().forEach(some -> some.forEach(watch -> watch.emitNext(new WatchSignal.Armed(), RETRY)));
-    }
-
-    private void receive(String text) {
+    @Override
+    public void received(String text) {
         PushMessage message = PushMessage.parse(text);
         if (message == null) {
             return;
         }
-        List<Sinks.Many<WatchSignal>> some = watches.get(message.claimId());
-        if (some != null) {
-            some.forEach(watch -> watch.emitNext(message.signal(), RETRY));
+        Watched watched = watches.get(message.claimId());
+        if (watched != null) {
+            tell(watched, message.signal());
         } else {
             giveBack.accept(message);
         }
     }
 
-    private final class Messages extends RedisPubSubAdapter<String, String> {
-
-        private final Line mine;
-
-        Messages(Line mine) {
-            this.mine = mine;
-        }
-
-        /** Comes for the first subscription and for each one that the driver makes after a reconnect. */
-        @Override
-        public void subscribed(String channel, long count) {
-            if (mine.equals(line)) {
-                arm();
+    private void tellAll(PushLine line, WatchSignal signal) {
+        watches.values().forEach(watched -> {
+            if (line.equals(watched.line())) {
+                tell(watched, signal);
             }
-        }
-
-        @Override
-        public void message(String channel, String text) {
-            receive(text);
-        }
+        });
     }
 
-    private final class Interruptions implements RedisConnectionStateListener {
-
-        private final Line mine;
-
-        Interruptions(Line mine) {
-            this.mine = mine;
-        }
-
-        @Override
-        public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-            if (!mine.equals(line)) {
-                return;
-            }
-            isUp = false;
-            // The driver restores the connection to the same server. Where any will do, another one is sooner there.
-            if (route.isAnyServerAChannel() && !lettuce.isClosed()) {
-                leave(mine);
-            }
-        }
+    private static void tell(Watched watched, WatchSignal signal) {
+        watched.each(watch -> watch.emitNext(signal, RETRY));
     }
 }

@@ -63,9 +63,6 @@ public final class RedisLockBackend implements LockBackend {
     /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
 
-    /** Ends the name of a channel whose receivers PUBLISH does not count in full; the scripts look at it. */
-    private static final String UNCOUNTED = ":uncounted";
-
     private final RedisFailures failures;
     private final LettuceClient lettuce;
     private final Route route;
@@ -77,10 +74,9 @@ public final class RedisLockBackend implements LockBackend {
         failures = RedisFailures.at(uris);
         lettuce = LettuceClient.create(builder.resources, builder.ssl.build());
         route = builder.isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
-        String channelName =
-                builder.keyPrefix + "client:" + UUID.randomUUID() + (route.countsReceivers() ? "" : UNCOUNTED);
-        channel = new PushChannel(lettuce, route, channelName, failures, this::giveBack);
-        requests = new LockRequests(builder.keyPrefix, builder.claimTime, channelName);
+        String name = builder.keyPrefix + "client:" + UUID.randomUUID();
+        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::giveBack);
+        requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
     }
 
     /**
@@ -164,7 +160,7 @@ public final class RedisLockBackend implements LockBackend {
                         .formatted(claim.key().name(), claim.tokenFloor()));
             }
             String id = claim.id();
-            return ask(requests.acquire(claim, channel.nameFor(id), () -> channel.openFor(id)));
+            return ask(requests.acquire(claim, link -> channel.nameFor(id, link), () -> channel.openFor(id)));
         });
     }
 
@@ -236,7 +232,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return channel.watch(claim.id());
+        return channel.watch(claim);
     }
 
     @Override

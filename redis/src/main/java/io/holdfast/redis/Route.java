@@ -1,9 +1,6 @@
 package io.holdfast.redis;
 
-import io.lettuce.core.RedisURI;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Which server gets a command: what one server, the master behind sentinels, and a cluster differ in. */
@@ -28,23 +25,24 @@ interface Route {
     /** This server cannot be reached, or is silent: it may not be the master any more. Returns at once. */
     void suspect(CommandLink link);
 
-    /** Tells the listener which server is suspect. Called once, before the first command. */
-    void onSuspect(Consumer<RedisURI> listener);
+    /** Who is told what is found out. Called once, before the first command. */
+    void listener(RouteListener listener);
 
-    /** Servers to open the channel at, the best one first. The next call may begin with another one. */
-    List<RedisURI> channelServers();
+    /** What tells this server from the others in the name of the channel that is heard there; empty when there are no others. */
+    String tagOf(CommandLink link);
 
-    /** Keys with the same number may be in one script call. */
+    /** The tag of the server that has the keys of this group, by what is known now; null when it is not known. */
+    @Nullable
+    String tagOf(int group);
+
+    /** Keys with the same number may be in one script call, and are at one server. */
     int groupOf(String key);
 
-    /** Whether a message reaches a subscriber at whichever server, so that a lost one can be replaced by another. */
-    boolean isAnyServerAChannel();
-
     /**
-     * Whether PUBLISH counts all receivers. In a cluster it counts only those of the server that it runs on, and tells
-     * nothing about the rest.
+     * Whether keys can go from one server to another. PUBLISH reaches the subscribers at all of them, but only those at the server
+     * that runs it are counted.
      */
-    boolean countsReceivers();
+    boolean hasSeveralMasters();
 
     boolean isClosed();
 }

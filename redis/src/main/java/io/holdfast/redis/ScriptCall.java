@@ -51,7 +51,7 @@ final class ScriptCall<T> implements Disposable {
      * What to send and what to make of it.
      *
      * @param keys the script's KEYS
-     * @param args the script's ARGV
+     * @param args the script's ARGV, for the server that it is sent to
      * @param answers how many numbers it answers
      * @param decode from those numbers
      * @param subject for messages; called only for a failure
@@ -60,7 +60,7 @@ final class ScriptCall<T> implements Disposable {
     record Request<T>(
             LuaScript script,
             List<String> keys,
-            List<String> args,
+            Function<CommandLink, List<String>> args,
             int answers,
             Function<long[], T> decode,
             Supplier<RedisFailures.Subject> subject,
@@ -110,7 +110,7 @@ final class ScriptCall<T> implements Disposable {
 
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
         AsyncCommand<String, String, long[]> sent =
-                new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
+                new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type, stop.link())));
         command = new Sent(sent, stop.link(), System.nanoTime());
         sent.onComplete((reply, error) -> {
             if (error == null) {
@@ -149,13 +149,13 @@ final class ScriptCall<T> implements Disposable {
     }
 
     /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
-    private CommandArgs<String, String> args(CommandType type) {
+    private CommandArgs<String, String> args(CommandType type, CommandLink link) {
         LuaScript script = request.script();
         CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
                 .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
                 .add(request.keys().size());
         request.keys().forEach(key -> all.add(utf8(key)));
-        request.args().forEach(arg -> all.add(utf8(arg)));
+        request.args().apply(link).forEach(arg -> all.add(utf8(arg)));
         return all;
     }
 

@@ -1,9 +1,7 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.RedisURI;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One server for all locks: the one that the address names, or the master that the sentinels name. */
@@ -15,7 +13,7 @@ final class SingleMaster implements Route {
     private final CompletableFuture<CommandLink> always;
 
     /** Written once, before the first command. */
-    private volatile Consumer<RedisURI> listener = uri -> {};
+    private volatile @Nullable RouteListener listener;
 
     SingleMaster(LettuceClient lettuce, RedisURI uri) {
         this.lettuce = lettuce;
@@ -46,18 +44,26 @@ final class SingleMaster implements Route {
     @Override
     public void suspect(CommandLink silent) {
         if (!uri.getSentinels().isEmpty() && silent.drop()) {
-            listener.accept(uri);
+            RouteListener told = listener;
+            if (told != null) {
+                told.suspect(silent);
+            }
         }
     }
 
     @Override
-    public void onSuspect(Consumer<RedisURI> told) {
+    public void listener(RouteListener told) {
         listener = told;
     }
 
     @Override
-    public List<RedisURI> channelServers() {
-        return List.of(uri);
+    public String tagOf(CommandLink server) {
+        return "";
+    }
+
+    @Override
+    public String tagOf(int group) {
+        return "";
     }
 
     @Override
@@ -66,13 +72,8 @@ final class SingleMaster implements Route {
     }
 
     @Override
-    public boolean isAnyServerAChannel() {
+    public boolean hasSeveralMasters() {
         return false;
-    }
-
-    @Override
-    public boolean countsReceivers() {
-        return true;
     }
 
     @Override

@@ -18,6 +18,11 @@ final class SlotMap {
     /** A server's address; what the cluster calls it, or what it was asked at when the cluster does not say. */
     record Node(String host, int port) {
 
+        /** As part of a channel's name. */
+        String tag() {
+            return ":" + host + ":" + port;
+        }
+
         @Override
         public String toString() {
             return host + ":" + port;
@@ -45,14 +50,19 @@ final class SlotMap {
         return new SlotMap(masters);
     }
 
-    /** Reads the target of {@code MOVED <slot> <host>:<port>} or {@code ASK …}; null when the text is another one. */
-    static @Nullable Node target(String error, Node asked) {
+    /** What {@code MOVED} and {@code ASK} say. */
+    record Redirection(int slot, Node target, boolean isAsk) {}
+
+    /** Reads {@code MOVED <slot> <host>:<port>} or {@code ASK …}; null when the text is another one. */
+    static @Nullable Redirection redirection(String error, Node asked) {
         String[] words = error.split(" ", -1);
         int colon = words.length < 3 ? -1 : words[2].lastIndexOf(':');
         if (colon < 0 || !(words[0].equals("MOVED") || words[0].equals("ASK"))) {
             return null;
         }
-        return new Node(host(words[2].substring(0, colon), asked), Integer.parseInt(words[2].substring(colon + 1)));
+        Node target =
+                new Node(host(words[2].substring(0, colon), asked), Integer.parseInt(words[2].substring(colon + 1)));
+        return new Redirection(Integer.parseInt(words[1]), target, words[0].equals("ASK"));
     }
 
     private static Node node(List<?> parts, Node asked) {
@@ -65,6 +75,11 @@ final class SlotMap {
 
     private static int number(Object part) {
         return ((Number) part).intValue();
+    }
+
+    /** Whether both say the same of every slot. */
+    boolean isSameAs(SlotMap other) {
+        return Arrays.equals(masters, other.masters);
     }
 
     @Nullable

@@ -61,9 +61,10 @@ end
 -- Gives the free lock to the first living waiter, and returns its id; false when there is none. The caller's own id, when
 -- it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel nobody receives is passed
 -- over and keeps its place, and so is one without a channel: it gets the lock when it looks and nobody living is before it.
--- A channel is tried once per run: the waiters of a killed client cost one PUBLISH, and are read in growing portions. Who
--- has not looked for half of its lease is gone. In a cluster PUBLISH counts the receivers at this server only: a channel that
--- is named so, ':uncounted', is taken for heard.
+-- A channel is tried once per run: the waiters of a killed client cost one NUMSUB, and are read in growing portions. Who
+-- has not looked for half of its lease is gone. In a cluster NUMSUB counts the receivers at this server only, while PUBLISH
+-- reaches those at the others too: who is passed over must not be told of a grant, so it is asked first. A hint it may get: if
+-- its slot has moved here it listens elsewhere, and looks again at once.
 local function serve(now, caller, claim_ms)
   local dead, place, portion = {[''] = true}, 0, 1
   while true do
@@ -80,6 +81,10 @@ local function serve(now, caller, claim_ms)
         leave_queue(id)
       elseif dead[channel] then
         place = place + 1
+      elseif redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then
+        redis.call('PUBLISH', channel, 'C ' .. id)
+        dead[channel] = true
+        place = place + 1
       else
         local ms = min_ms(claim_ms, tonumber(lease))
         local token = next_token(now, tonumber(floor))
@@ -89,14 +94,10 @@ local function serve(now, caller, claim_ms)
         -- server's clock may have been set back since.
         local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
         local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-        local heard = redis.call('PUBLISH', channel, grant)
-        if heard > 0 or string.sub(channel, -10) == ':uncounted' then
-          leave_queue(id)
-          hold(token, id, attempt, lease, channel, ms)
-          return id
-        end
-        dead[channel] = true
-        place = place + 1
+        redis.call('PUBLISH', channel, grant)
+        leave_queue(id)
+        hold(token, id, attempt, lease, channel, ms)
+        return id
       end
     end
     portion = math.min(portion * 8, 512)

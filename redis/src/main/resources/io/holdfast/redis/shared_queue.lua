@@ -12,11 +12,6 @@
 -- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f',
 -- since '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
 
--- In a cluster PUBLISH and NUMSUB count the receivers at this server only: a channel that is named so is taken for heard.
-local function is_uncounted(channel)
-  return string.sub(channel, -10) == ':uncounted'
-end
-
 local function micros()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -130,8 +125,17 @@ local function waiter(entry)
     looked = tonumber(looked), floor = tonumber(floor), channel = channel}
 end
 
+-- Whether somebody receives what is published there: at this server, in a cluster, where PUBLISH reaches the others too but
+-- counts none of them. Whoever is passed over must not be told of a grant, so it is asked first.
+local function is_heard(channel)
+  return redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
+end
+
 -- Makes the waiter a holder until it confirms, and tells it; false when nobody receives that.
 local function push(now, id, claim, claim_ms)
+  if not is_heard(claim.channel) then
+    return false
+  end
   local ms = min_ms(claim_ms, claim.lease)
   local token = next_token(now, claim.floor)
   -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
@@ -141,24 +145,22 @@ local function push(now, id, claim, claim_ms)
   local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
   local look = claim.attempt .. ' ' .. digits(valid)
   local grant = 'G ' .. digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-  if redis.call('PUBLISH', claim.channel, grant) == 0 and not is_uncounted(claim.channel) then
-    return false
-  end
+  redis.call('PUBLISH', claim.channel, grant)
   leave_queue(id)
   hold(now, id, claim, token, ms)
   return true
 end
 
--- Whether somebody receives what is published there. Asked for a waiter that has to wait on: a dead one must not hold others
--- back. While a writer holds, nobody could pass it anyway.
-local function is_heard(channel)
-  return mode == 'write' or is_uncounted(channel) or redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
+-- Whether a waiter that has to wait on holds back those behind it: a dead one must not. While a writer holds, nobody could
+-- pass it anyway.
+local function is_in_the_way(claim)
+  return mode == 'write' or is_heard(claim.channel)
 end
 
 -- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer
 -- from starving. The caller's own turn is not pushed but ends with take(), since it gets its full lease as an answer. A waiter
 -- whose channel nobody receives is passed over and keeps its place, and so is one without a channel: it gets the lock when it
--- looks. A channel is tried once per run: the waiters of a killed client cost one PUBLISH or NUMSUB, and are read in growing
+-- looks. A channel is tried once per run: the waiters of a killed client cost one NUMSUB, and are read in growing
 -- portions. Who has not looked for half of its lease is gone. Returns whether a living waiter was left.
 local function serve(now, claim_ms, caller, take)
   local dead, place, portion = {[''] = true}, 0, 1
@@ -175,12 +177,13 @@ local function serve(now, claim_ms, caller, take)
         leave_queue(id)
       elseif dead[claim.channel] and not is_caller then
         place = place + 1
-      elseif not admits(claim) and (is_caller or is_heard(claim.channel)) then
+      elseif not admits(claim) and (is_caller or is_in_the_way(claim)) then
         return true
       elseif is_caller then
         leave_queue(id)
         take()
       elseif not admits(claim) or not push(now, id, claim, claim_ms) then
+        redis.call('PUBLISH', claim.channel, 'C ' .. id) -- if its slot has moved here it listens elsewhere, and looks again
         dead[claim.channel] = true
         place = place + 1
       end

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -182,7 +183,8 @@ class RedisClusterIT {
         for (Store store : stores) {
             store.redis().clientKill(KillArgs.Builder.typePubsub());
         }
-        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).as("lost").isInstanceOf(WatchSignal.Changed.class);
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).as("restored").isInstanceOf(WatchSignal.Armed.class);
         Store.answer(backend.release(holder));
 
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
@@ -191,18 +193,41 @@ class RedisClusterIT {
     }
 
     @Test
-    void aDeadWaiterAtTheHeadCostsTheNextOneNoMoreThanTwoClaimTimes() {
+    void waitersOfAKilledProcessArePassedOverInOneGo() {
         RedisLockBackend dying = client();
-        LockClaim dead = Store.claim("orders", Waiting.QUEUE);
         LockClient holder = LockClient.create(backend);
         LockClient waiter = LockClient.create(another);
         LockLease held = Store.answer(holder.lock("orders").acquire());
-        Disposable watch = dying.watch(dead).subscribe();
-        Store.answer(dying.tryAcquire(dead));
+        for (int i = 0; i < 300; i++) {
+            queued(dying, "orders");
+        }
         CompletableFuture<LockLease> next = waiter.lock("orders").acquire().toFuture();
-        eventually(() -> serverOf("orders").redis().zcard(Store.holderKey("orders") + ":queue") == 2);
+        eventually(() -> queueOf("orders") == 301 && channelsAt(serverOf("orders")) == 2);
         Store.end(dying);
-        watch.dispose();
+        eventually(() -> channelsAt(serverOf("orders")) == 1);
+
+        long released = System.nanoTime();
+        ClientOverRedis.await(held.release());
+        LockLease lease = next.join();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - released))
+                .as("not even one claim time")
+                .isLessThan(Duration.ofSeconds(1));
+        ClientOverRedis.await(lease.release());
+        ClientOverRedis.await(holder.close());
+        ClientOverRedis.await(waiter.close());
+        empty(serverOf("orders"));
+    }
+
+    @Test
+    void aWaiterThatHangsAtTheHeadCostsTheNextOneNoMoreThanTwoClaimTimes() {
+        RedisLockBackend hanging = client();
+        LockClient holder = LockClient.create(backend);
+        LockClient waiter = LockClient.create(another);
+        LockLease held = Store.answer(holder.lock("orders").acquire());
+        queued(hanging, "orders");
+        CompletableFuture<LockLease> next = waiter.lock("orders").acquire().toFuture();
+        eventually(() -> queueOf("orders") == 2 && channelsAt(serverOf("orders")) == 2);
 
         long released = System.nanoTime();
         ClientOverRedis.await(held.release());
@@ -212,6 +237,86 @@ class RedisClusterIT {
         ClientOverRedis.await(lease.release());
         ClientOverRedis.await(holder.close());
         ClientOverRedis.await(waiter.close());
+        Store.end(hanging);
+    }
+
+    @Test
+    void aClientHasOneChannelAtEachServerWhereItWaitsAndAMessageComesOnce() throws InterruptedException {
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        for (int server = 0; server < 2; server++) {
+            for (int i = 0; i < 3; i++) {
+                String name = nameAt(server);
+                Store.answer(backend.tryAcquire(Store.claim(name)));
+                queued(another, name);
+            }
+        }
+        String name = nameAt(1);
+        LockClaim holder = Store.claim(name);
+        Store.answer(backend.tryAcquire(holder));
+        LockClaim waiter = Store.claim(name, Waiting.QUEUE);
+        Disposable watch = another.watch(waiter).subscribe(signals::add);
+        Store.answer(another.tryAcquire(waiter));
+        eventually(() -> channelsAt(stores.get(0)) == 1 && channelsAt(stores.get(1)) == 1);
+        assertThat(channelsAt(stores.get(2))).as("where it waits for nothing").isZero();
+
+        Store.answer(backend.release(holder));
+        assertThat(nextOf(signals, WatchSignal.Granted.class)).isNotNull();
+        Store.answer(another.release(waiter));
+        assertThat(signals).noneMatch(WatchSignal.Granted.class::isInstance);
+        watch.dispose();
+        stores.forEach(RedisClusterIT::empty);
+    }
+
+    @Test
+    void aWatchIsNotArmedByTheChannelAtAnotherServer() {
+        String here = nameAt(0);
+        String there = nameAt(1);
+        Store.answer(backend.tryAcquire(Store.claim(here)));
+        queued(another, here);
+        eventually(() -> channelsAt(stores.get(0)) == 1);
+        List<WatchSignal> signals = new CopyOnWriteArrayList<>();
+        Disposable watch = another.watch(Store.claim(there, Waiting.QUEUE)).subscribe(signals::add);
+        Disposable same = another.watch(Store.claim(here, Waiting.QUEUE)).subscribe(signals::add);
+
+        assertThat(signals).as("of the one at the same server").hasSize(1);
+        watch.dispose();
+        same.dispose();
+        stores.forEach(RedisClusterIT::empty);
+    }
+
+    @Test
+    void waitersFollowTheirSlotAtOnceWhicheverPlaceTheyHave() {
+        LockClient holder = LockClient.create(backend);
+        LockClient waiting = LockClient.create(another);
+        String name = nameAt(0);
+        int slot = slotOf(name);
+        LockLease held = Store.answer(holder.lock(name).acquire());
+        List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            int place = i;
+            waiters.add(waiting.lock(name).acquire().toFuture());
+            eventually(() -> queueOf(name) == place + 1 && channelsAt(stores.get(0)) == 1);
+        }
+        try {
+            move(slot, stores.get(0), stores.get(1));
+
+            long released = System.nanoTime();
+            ClientOverRedis.await(held.release());
+            long token = held.fencingToken();
+            for (CompletableFuture<LockLease> waiter : waiters) {
+                LockLease next = waiter.join();
+                assertThat(next.fencingToken()).isGreaterThan(token);
+                token = next.fencingToken();
+                ClientOverRedis.await(next.release());
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - released))
+                    .as("the third would look by itself after 10 s, the first after 2 s")
+                    .isLessThan(Duration.ofSeconds(1));
+        } finally {
+            giveBack(slot, stores.get(1), stores.get(0));
+            ClientOverRedis.await(holder.close());
+            ClientOverRedis.await(waiting.close());
+        }
     }
 
     @Test
@@ -238,10 +343,7 @@ class RedisClusterIT {
                     .isInstanceOf(LockAttempt.Contended.class);
             assertThat(Store.answer(backend.release(held))).isEqualTo(Ownership.HELD);
         } finally {
-            // No server gives away a slot that it has keys of.
-            String emptied = to.redis().flushall() + from.redis().flushall();
-            assertThat(emptied).isEqualTo("OKOK");
-            own(slot, from);
+            giveBack(slot, to, from);
         }
     }
 
@@ -298,6 +400,57 @@ class RedisClusterIT {
         assertThatThrownBy(() -> RedisLockBackend.cluster(List.of())).hasMessageContaining("at least one");
         assertThatThrownBy(() -> RedisLockBackend.cluster(List.of(sentinels))).hasMessageContaining("not sentinels");
         assertThatThrownBy(() -> RedisLockBackend.cluster(List.of(database))).hasMessageContaining("was 3");
+    }
+
+    /** As redis-cli does it: key by key. */
+    private static void move(int slot, Store from, Store to) {
+        to.redis().clusterSetSlotImporting(slot, from.redis().clusterMyId());
+        from.redis().clusterSetSlotMigrating(slot, to.redis().clusterMyId());
+        List<String> keys = from.redis().clusterGetKeysInSlot(slot, 10);
+        while (!keys.isEmpty()) {
+            keys.forEach(key -> migrate(from, to, key));
+            keys = from.redis().clusterGetKeysInSlot(slot, 10);
+        }
+        own(slot, to);
+    }
+
+    /** No server gives away a slot that it has keys of. */
+    private static void giveBack(int slot, Store from, Store to) {
+        empty(from);
+        empty(to);
+        own(slot, to);
+    }
+
+    private static void empty(Store store) {
+        assertThat(store.redis().flushall()).isEqualTo("OK");
+    }
+
+    @CanIgnoreReturnValue
+    private static LockClaim queued(RedisLockBackend by, String name) {
+        LockClaim waiter = Store.claim(name, Waiting.QUEUE);
+        // Ends with its back end.
+        Disposable unusedWatch = by.watch(waiter).subscribe();
+        assertThat(Store.answer(by.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        return waiter;
+    }
+
+    private static long queueOf(String name) {
+        return serverOf(name).redis().zcard(Store.holderKey(name) + ":queue");
+    }
+
+    private static int channelsAt(Store store) {
+        return store.redis().pubsubChannels().size();
+    }
+
+    private static <S extends WatchSignal> S nextOf(BlockingQueue<WatchSignal> signals, Class<S> kind)
+            throws InterruptedException {
+        while (true) {
+            WatchSignal signal = signals.poll(10, TimeUnit.SECONDS);
+            assertThat(signal).as("a signal within 10 s, wanted " + kind).isNotNull();
+            if (kind.isInstance(signal)) {
+                return kind.cast(signal);
+            }
+        }
     }
 
     private static void migrate(Store from, Store to, String key) {

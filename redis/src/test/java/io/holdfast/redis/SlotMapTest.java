@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.SlotMap.Node;
+import io.holdfast.redis.SlotMap.Redirection;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -28,14 +29,17 @@ class SlotMapTest {
     void aHostThatTheClusterDoesNotKnowIsTheOneThatWasAsked() {
         SlotMap map = SlotMap.read(List.of(List.of(0L, 1L, List.of("", 7001L))), ASKED);
         assertThat(map.masterOf(1)).isEqualTo(new Node("10.0.0.9", 7001));
-        assertThat(SlotMap.target("MOVED 3999 :6381", ASKED)).isEqualTo(new Node("10.0.0.9", 6381));
+        assertThat(SlotMap.redirection("MOVED 3999 :6381", ASKED))
+                .isEqualTo(new Redirection(3999, new Node("10.0.0.9", 6381), false));
     }
 
     @Test
     void targetsOfRedirectionsAreReadAndNothingElse() {
-        assertThat(SlotMap.target("MOVED 3999 127.0.0.1:6381", ASKED)).isEqualTo(new Node("127.0.0.1", 6381));
-        assertThat(SlotMap.target("ASK 3999 ::1:6381", ASKED)).isEqualTo(new Node("::1", 6381));
-        assertThat(SlotMap.target("NOPERM this user", ASKED)).isNull();
-        assertThat(SlotMap.target("", ASKED)).isNull();
+        assertThat(SlotMap.redirection("MOVED 3999 127.0.0.1:6381", ASKED))
+                .isEqualTo(new Redirection(3999, new Node("127.0.0.1", 6381), false));
+        assertThat(SlotMap.redirection("ASK 3999 ::1:6381", ASKED))
+                .isEqualTo(new Redirection(3999, new Node("::1", 6381), true));
+        assertThat(SlotMap.redirection("NOPERM this user", ASKED)).isNull();
+        assertThat(SlotMap.redirection("", ASKED)).isNull();
     }
 }

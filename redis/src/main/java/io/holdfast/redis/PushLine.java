@@ -1,0 +1,194 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to one server and the subscription to the one channel that is this client's there. Opened when it is first needed, kept
+ * up by the driver from then on.
+ */
+final class PushLine {
+
+    /** Told what becomes of a line, on the driver's threads. */
+    interface Listener {
+
+        /** The subscription is in force: for the first time, or again after an interruption. */
+        void isUp(PushLine line);
+
+        void isInterrupted(PushLine line);
+
+        /** There was no connection to be had: the line is as closed as before. */
+        void isUnreachable(PushLine line);
+
+        /** The server does not let us subscribe, now or later. */
+        void isRefused(PushLine line, Throwable error);
+
+        void received(String text);
+    }
+
+    private enum State {
+        CLOSED,
+        OPENING,
+        OPEN,
+        /** The server does not let us subscribe: claims poll from then on. */
+        REFUSED,
+        /** Closed for good. */
+        ENDED
+    }
+
+    private final LettuceClient lettuce;
+    private final RedisURI server;
+    private final String tag;
+    private final String name;
+    private final Listener listener;
+    private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
+
+    /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
+    private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
+
+    /** Written by the driver's thread: whether the server has confirmed the subscription on the present connection. */
+    private volatile boolean isUp;
+
+    /**
+     * A closed line.
+     *
+     * @param tag see {@link Route#tagOf}
+     * @param name of the channel
+     */
+    PushLine(LettuceClient lettuce, RedisURI server, String tag, String name, Listener listener) {
+        this.lettuce = lettuce;
+        this.server = server;
+        this.tag = tag;
+        this.name = name;
+        this.listener = listener;
+    }
+
+    String tag() {
+        return tag;
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isUp() {
+        return isUp;
+    }
+
+    /** Whether what is published there will be heard, now or when the line is up. */
+    boolean isOfUse() {
+        State present = state.get();
+        return present != State.REFUSED && present != State.ENDED;
+    }
+
+    /** Does nothing when it is open or on its way. Returns at once. */
+    void open() {
+        if (lettuce.isClosed() || !state.compareAndSet(State.CLOSED, State.OPENING)) {
+            return;
+        }
+        var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
+            if (error == null) {
+                subscribe(made);
+            } else if (state.compareAndSet(State.OPENING, State.CLOSED)) {
+                listener.isUnreachable(this);
+            }
+        });
+    }
+
+    private void subscribe(StatefulRedisPubSubConnection<String, String> made) {
+        connection = made;
+        made.addListener(new Messages(made));
+        made.addListener(new Interruptions(made));
+        if (state.get() == State.ENDED) { // while the connection was being made: whoever ended it did not see it
+            var unusedClosing = made.closeAsync();
+            return;
+        }
+        var unused = made.async().subscribe(name).whenComplete((done, failed) -> {
+            if (failed == null) {
+                state.compareAndSet(State.OPENING, State.OPEN);
+                return;
+            }
+            hangUp(made);
+            boolean isAnswer = RedisFailures.isAnswer(failed);
+            if (!state.compareAndSet(State.OPENING, isAnswer ? State.REFUSED : State.CLOSED)) {
+                return;
+            }
+            if (isAnswer) {
+                listener.isRefused(this, failed);
+            } else {
+                listener.isUnreachable(this);
+            }
+        });
+    }
+
+    /** Leaves a connection that is no more to be trusted; {@link #open} makes a new one. Tells whether there was one. */
+    boolean leave() {
+        StatefulRedisPubSubConnection<String, String> old = connection;
+        if (old == null || !state.compareAndSet(State.OPEN, State.CLOSED)) {
+            return false;
+        }
+        hangUp(old);
+        return true;
+    }
+
+    /** Closes it for good. */
+    void end() {
+        state.set(State.ENDED);
+        StatefulRedisPubSubConnection<String, String> old = connection;
+        if (old != null) {
+            hangUp(old);
+        }
+    }
+
+    private void hangUp(StatefulRedisPubSubConnection<String, String> old) {
+        connection = null;
+        isUp = false;
+        var unused = old.closeAsync();
+    }
+
+    private final class Messages extends RedisPubSubAdapter<String, String> {
+
+        private final StatefulRedisPubSubConnection<String, String> mine;
+
+        Messages(StatefulRedisPubSubConnection<String, String> mine) {
+            this.mine = mine;
+        }
+
+        /** Comes for the first subscription and for each one that the driver makes after a reconnect. */
+        @Override
+        public void subscribed(String channel, long count) {
+            if (mine.equals(connection)) {
+                isUp = true;
+                listener.isUp(PushLine.this);
+            }
+        }
+
+        @Override
+        public void message(String channel, String text) {
+            listener.received(text);
+        }
+    }
+
+    private final class Interruptions implements RedisConnectionStateListener {
+
+        private final StatefulRedisPubSubConnection<String, String> mine;
+
+        Interruptions(StatefulRedisPubSubConnection<String, String> mine) {
+            this.mine = mine;
+        }
+
+        /** The driver restores the connection. */
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+            if (mine.equals(connection) && !lettuce.isClosed()) {
+                isUp = false;
+                listener.isInterrupted(PushLine.this);
+            }
+        }
+    }
+}

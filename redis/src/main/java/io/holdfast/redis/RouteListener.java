@@ -1,0 +1,16 @@
+package io.holdfast.redis;
+
+import java.util.Set;
+
+/** Told what a route finds out about the servers. Not nested in {@link Route}: what is nested in an interface is public. */
+interface RouteListener {
+
+    /** A server that was silent may not be the master any more, and was left. */
+    void suspect(CommandLink link);
+
+    /** Keys may have another master than before. */
+    void moved();
+
+    /** Ends what is open to other servers than these, and not used. False when something is left. */
+    boolean endUnused(Set<String> tagsInUse);
+}
