@@ -1,0 +1,116 @@
+package io.holdfast.testkit.server;
+
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** One connection through a proxy: its two sockets, and how one's end is passed on to the other. */
+final class TcpPair {
+
+    private static final int CONNECT_MILLIS = 5_000;
+    private static final int BUFFER = 16_384;
+
+    private final Socket client;
+    private final Socket server = new Socket();
+    private final Consumer<TcpPair> atEnd;
+
+    /** Directions in which something was lost, or is to be. */
+    private final Set<Direction> silent = ConcurrentHashMap.newKeySet();
+
+    private final AtomicInteger passedEnds = new AtomicInteger();
+
+    /** Written by whoever resets it. */
+    private volatile boolean isOver;
+
+    TcpPair(Socket client, Consumer<TcpPair> atEnd) {
+        this.client = client;
+        this.atEnd = atEnd;
+    }
+
+    /** False when the server cannot be reached; the client's side is reset then. */
+    boolean connect(InetSocketAddress address) {
+        try {
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
+            server.connect(new InetSocketAddress(address.getHostString(), address.getPort()), CONNECT_MILLIS);
+        } catch (IOException unreachable) {
+            cut();
+            return false;
+        }
+        if (isOver) {
+            cut();
+        }
+        return !isOver;
+    }
+
+    void silence(Direction direction) {
+        silent.add(direction);
+    }
+
+    /** Passes bytes on until this direction ends. */
+    void pump(Direction direction, TcpValve valve) {
+        Socket from = direction == Direction.TO_SERVER ? client : server;
+        Socket to = direction == Direction.TO_SERVER ? server : client;
+        try {
+            InputStream in = from.getInputStream();
+            byte[] some = new byte[BUFFER];
+            for (int n = in.read(some); n >= 0; n = in.read(some)) {
+                TcpValve.Verdict verdict = admit(direction, valve, n);
+                if (verdict.bytes() > 0) {
+                    to.getOutputStream().write(some, 0, verdict.bytes());
+                }
+                if (verdict.isCut()) {
+                    cut();
+                    return;
+                }
+            }
+            if (admit(direction, valve, 0).bytes() >= 0) {
+                end(to);
+            }
+        } catch (IOException reset) {
+            // A reset is passed on as a reset, unless nobody is to hear of it.
+            if (admit(direction, valve, 0).bytes() >= 0) {
+                cut();
+            }
+        }
+    }
+
+    private TcpValve.Verdict admit(Direction direction, TcpValve valve, int bytes) {
+        if (silent.contains(direction)) {
+            return TcpValve.DROPPED;
+        }
+        TcpValve.Verdict verdict = valve.admit(bytes, () -> isOver || silent.contains(direction));
+        if (verdict.bytes() < 0) {
+            silent.add(direction);
+        }
+        return verdict;
+    }
+
+    /** One side is at its end; the other may go on until it is too. */
+    private void end(Socket to) throws IOException {
+        to.shutdownOutput();
+        if (passedEnds.incrementAndGet() == Direction.values().length) {
+            cut();
+        }
+    }
+
+    /** Resets both sides: without waiting, and what was not sent yet is lost. */
+    void cut() {
+        isOver = true;
+        for (Socket socket : new Socket[] {client, server}) {
+            try {
+                socket.setSoLinger(true, 0);
+            } catch (IOException closed) {
+                // Its end was told already.
+            }
+            TcpProxy.closeQuietly(socket);
+        }
+        atEnd.accept(this);
+    }
+}
