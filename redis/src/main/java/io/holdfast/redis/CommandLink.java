@@ -34,6 +34,9 @@ final class CommandLink {
     /** Written by the attempt that succeeded, and by who drops the connection. */
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
 
+    /** Null until somebody wants it; see {@link #blocking}. */
+    private final AtomicReference<@Nullable CommandLink> blocking = new AtomicReference<>();
+
     /** Written by the driver's threads. */
     private volatile long answeredAt = System.nanoTime();
 
@@ -89,12 +92,27 @@ final class CommandLink {
         return answeredAt - nanoTime < 0;
     }
 
+    /** Another connection to the same server, for commands that block theirs. Dropped together with this one. */
+    CommandLink blocking() {
+        CommandLink made = blocking.get();
+        if (made != null) {
+            return made;
+        }
+        CommandLink mine = new CommandLink(lettuce, uri); // connects nowhere yet
+        CommandLink other = blocking.compareAndExchange(null, mine);
+        return other == null ? mine : other;
+    }
+
     /**
      * Ends an open connection; the next command makes a new one. What is under way on the old one stays without an answer.
      *
      * @return false when there is none that is open
      */
     boolean drop() {
+        CommandLink side = blocking.get();
+        if (side != null) {
+            boolean unused = side.drop();
+        }
         StatefulRedisConnection<String, String> old = connection;
         CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
         if (old == null || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {

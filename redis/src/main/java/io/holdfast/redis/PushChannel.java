@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
@@ -44,6 +45,7 @@ final class PushChannel {
     private final Route route;
     private final String name;
     private final RedisFailures failures;
+    private final UnaryOperator<WatchSignal> told;
     private final Consumer<PushMessage> giveBack;
 
     private final ConcurrentMap<String, List<Sinks.Many<WatchSignal>>> watches = new ConcurrentHashMap<>();
@@ -61,14 +63,21 @@ final class PushChannel {
     /**
      * A closed channel.
      *
+     * @param told makes what is told out of what the server pushed
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
-            LettuceClient lettuce, Route route, String name, RedisFailures failures, Consumer<PushMessage> giveBack) {
+            LettuceClient lettuce,
+            Route route,
+            String name,
+            RedisFailures failures,
+            UnaryOperator<WatchSignal> told,
+            Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
         this.route = route;
         this.name = name;
         this.failures = failures;
+        this.told = told;
         this.giveBack = giveBack;
         route.onSuspect(this::leave);
     }
@@ -203,7 +212,7 @@ final class PushChannel {
         }
         List<Sinks.Many<WatchSignal>> some = watches.get(message.claimId());
         if (some != null) {
-            some.forEach(watch -> watch.emitNext(message.signal(), RETRY));
+            some.forEach(watch -> watch.emitNext(told.apply(message.signal()), RETRY));
         } else {
             giveBack.accept(message);
         }

@@ -64,7 +64,31 @@ final class ScriptCall<T> implements Disposable {
             int answers,
             Function<long[], T> decode,
             Supplier<RedisFailures.Subject> subject,
-            Runnable onUnknown) {}
+            Runnable onUnknown) {
+
+        /**
+         * A command that was not sent yet.
+         *
+         * @param type EVALSHA, or EVAL for a server that does not know the script
+         */
+        AsyncCommand<String, String, long[]> command(CommandType type) {
+            return new AsyncCommand<>(new Command<>(type, new NumbersOutput(answers), args(type)));
+        }
+
+        /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
+        private CommandArgs<String, String> args(CommandType type) {
+            CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
+                    .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
+                    .add(keys.size());
+            keys.forEach(key -> all.add(utf8(key)));
+            args.forEach(arg -> all.add(utf8(arg)));
+            return all;
+        }
+
+        private static byte[] utf8(String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+    }
 
     private ScriptCall(Route route, RedisFailures failures, Request<T> request, MonoSink<T> sink) {
         this.route = route;
@@ -109,8 +133,7 @@ final class ScriptCall<T> implements Disposable {
     }
 
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
-        AsyncCommand<String, String, long[]> sent =
-                new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
+        AsyncCommand<String, String, long[]> sent = request.command(type);
         command = new Sent(sent, stop.link(), System.nanoTime());
         sent.onComplete((reply, error) -> {
             if (error == null) {
@@ -146,21 +169,6 @@ final class ScriptCall<T> implements Disposable {
         } else {
             fail(stop.link(), new RedisException("redirected too often", error));
         }
-    }
-
-    /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
-    private CommandArgs<String, String> args(CommandType type) {
-        LuaScript script = request.script();
-        CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
-                .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
-                .add(request.keys().size());
-        request.keys().forEach(key -> all.add(utf8(key)));
-        request.args().forEach(arg -> all.add(utf8(arg)));
-        return all;
-    }
-
-    private static byte[] utf8(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private void answer(long[] reply) {
