@@ -38,6 +38,9 @@ final class CommandLink {
     /** Written by who ends it. */
     private volatile boolean isEnded;
 
+    /** Null until somebody wants it; see {@link #blocking}. */
+    private final AtomicReference<@Nullable CommandLink> blocking = new AtomicReference<>();
+
     /** Written by the driver's threads. */
     private volatile long answeredAt = System.nanoTime();
 
@@ -97,12 +100,30 @@ final class CommandLink {
         return answeredAt - nanoTime < 0;
     }
 
+    /** Another connection to the same server, for commands that block theirs. Dropped together with this one. */
+    CommandLink blocking() {
+        CommandLink made = blocking.get();
+        if (made != null) {
+            return made;
+        }
+        CommandLink mine = new CommandLink(lettuce, uri); // connects nowhere yet
+        CommandLink other = blocking.compareAndExchange(null, mine);
+        if (isEnded) {
+            mine.end();
+        }
+        return other == null ? mine : other;
+    }
+
     /**
      * Ends an open connection; the next command makes a new one. What is under way on the old one stays without an answer.
      *
      * @return false when there is none that is open
      */
     boolean drop() {
+        CommandLink side = blocking.get();
+        if (side != null) {
+            boolean unused = side.drop();
+        }
         StatefulRedisConnection<String, String> old = connection;
         CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
         if (old == null || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
@@ -116,6 +137,10 @@ final class CommandLink {
     /** Closes it for good, whatever its state. What is under way stays without an answer. */
     void end() {
         isEnded = true;
+        CommandLink side = blocking.get();
+        if (side != null) {
+            side.end();
+        }
         CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
         connection = null;
         if (made != null) {

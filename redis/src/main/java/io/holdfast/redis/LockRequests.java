@@ -162,6 +162,11 @@ final class LockRequests {
         return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
     }
 
+    /** What is said of a failure that concerns this claim. */
+    RedisFailures.Subject subject(String verb, LockClaim claim) {
+        return RedisFailures.Subject.of(verb, keysOf(claim));
+    }
+
     /** The key by which a renewal of this claim is put together with others. */
     String holderKey(LockClaim claim) {
         return keysOf(claim).holder();

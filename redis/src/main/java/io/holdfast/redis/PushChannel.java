@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
@@ -39,6 +40,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     private final String name;
     private final RedisFailures failures;
     private final ToIntFunction<LockClaim> groupOf;
+    private final UnaryOperator<WatchSignal> told;
     private final Consumer<PushMessage> giveBack;
 
     private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
@@ -51,6 +53,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
      *
      * @param name what the names of the channels begin with
      * @param groupOf as {@link Route#groupOf}, of a claim's key
+     * @param told makes what is told out of what the server pushed
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
@@ -59,12 +62,14 @@ final class PushChannel implements PushLine.Listener, RouteListener {
             String name,
             RedisFailures failures,
             ToIntFunction<LockClaim> groupOf,
+            UnaryOperator<WatchSignal> told,
             Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
         this.route = route;
         this.name = name;
         this.failures = failures;
         this.groupOf = groupOf;
+        this.told = told;
         this.giveBack = giveBack;
         route.listener(this);
     }
@@ -210,7 +215,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         }
         Watched watched = watches.get(message.claimId());
         if (watched != null) {
-            tell(watched, message.signal());
+            tell(watched, told.apply(message.signal()));
         } else {
             giveBack.accept(message);
         }

@@ -51,6 +51,10 @@ record RedisFailures(String server) {
                     "READONLY",
                     true,
                     "the server is a replica: point the RedisURI at the master, or wait for the failover"),
+            new Known(
+                    "WAIT cannot be used with replica",
+                    true,
+                    "the server is a replica: point the RedisURI at the master, or wait for the failover"),
             new Known("MASTERDOWN", true, "the server is a replica without its master: wait for the failover"),
             new Known("MISCONF", true, "the server cannot save its data and refuses writes: look into its log"),
             new Known("NOREPLICAS", true, "the server has too few good replicas and refuses writes: look after them"),
@@ -106,6 +110,19 @@ record RedisFailures(String server) {
         String message = "%s on Redis at %s failed: %s. Driver: %s"
                 .formatted(subject.text(), server, known.advice(), root(cause).getMessage());
         return new LockBackendException(subject.lockName(), message, known.isTransient(), cause);
+    }
+
+    /** The exception for a grant that the master made, and too few replicas have. */
+    LockBackendException tooFewReplicas(Subject subject, long confirmed, ReplicaConfirmation wanted) {
+        String message =
+                "%s on Redis at %s failed: %d of %d replicas confirmed it within %d ms: look after the replicas (INFO replication), or change confirmGrants"
+                        .formatted(
+                                subject.text(),
+                                server,
+                                confirmed,
+                                wanted.replicas(),
+                                wanted.within().toMillis());
+        return new LockBackendException(subject.lockName(), message, true, null);
     }
 
     LockBackendException closed(Subject subject) {

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
@@ -49,7 +50,8 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
  * follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted replica missed is
- * lost, its holder learns of it by its next renewal, and somebody else may have the lock until then.
+ * lost, its holder learns of it by its next renewal, and somebody else may have the lock until then. {@link
+ * Builder#confirmGrants} makes that rarer.
  *
  * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot is moved to another server, looks and releases fail
  * for the moment, and renewals do not. PUBLISH tells there how many listen at one server, not how many there are: a waiter
@@ -69,14 +71,21 @@ public final class RedisLockBackend implements LockBackend {
     private final PushChannel channel;
     private final LockRequests requests;
 
+    /** Null unless asked for. */
+    private final @Nullable GrantConfirmations confirmations;
+
     private RedisLockBackend(Builder builder) {
         List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
         failures = RedisFailures.at(uris);
         lettuce = LettuceClient.create(builder.resources, builder.ssl.build());
         route = builder.isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
         String name = builder.keyPrefix + "client:" + UUID.randomUUID();
-        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::giveBack);
+        ReplicaConfirmation confirmation = builder.confirmation;
+        UnaryOperator<WatchSignal> told =
+                confirmation == null ? UnaryOperator.identity() : GrantConfirmations::withoutGrant;
+        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, told, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
+        confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
     }
 
     /**
@@ -160,7 +169,10 @@ public final class RedisLockBackend implements LockBackend {
                         .formatted(claim.key().name(), claim.tokenFloor()));
             }
             String id = claim.id();
-            return ask(requests.acquire(claim, link -> channel.nameFor(id, link), () -> channel.openFor(id)));
+            Mono<LockAttempt> look =
+                    ask(requests.acquire(claim, link -> channel.nameFor(id, link), () -> channel.openFor(id)));
+            GrantConfirmations wanted = confirmations;
+            return wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
         });
     }
 
@@ -264,6 +276,7 @@ public final class RedisLockBackend implements LockBackend {
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
+        private @Nullable ReplicaConfirmation confirmation;
 
         private Builder(List<RedisURI> uris, boolean isCluster) {
             this.uris = uris;
@@ -338,6 +351,34 @@ public final class RedisLockBackend implements LockBackend {
                 throw new IllegalArgumentException("claimTime must be from 10 ms to 1 minute, was " + limit);
             }
             claimTime = limit;
+            return this;
+        }
+
+        /**
+         * Makes a grant count only when so many replicas of the master have it, which {@code WAIT} tells. Off by default: a
+         * failover can then forget a lock that was granted a moment before.
+         *
+         * <p>When too few have it in time, the look fails with a transient {@link io.holdfast.LockBackendException} that says
+         * how many there were; the engine looks again or withdraws. A grant waits for the confirmation that is under way, if
+         * any, and for its own, so for up to twice {@code within}: choose at most half of the client's
+         * {@code operationTimeout}, which cuts off what takes longer. The time spent comes off the lease.
+         *
+         * <p><b>What it does not give.</b> It is not consensus. A replica that confirmed may not be the one that is promoted, unless
+         * all had to confirm. It has the grant in memory, not on disk. Renewals are not confirmed: a promoted
+         * replica may end a lock earlier than its holder was told, and the holder learns of it by its next renewal. A master
+         * that was cut off, and does not know it yet, may go on granting with replicas on its side. Fence your writes.
+         *
+         * <p><b>Cost</b>: a second connection for each master, and two commands, a renewal and WAIT, for each acquisition that
+         * waits alone; acquisitions at one time share them. A waiter whose turn comes looks first, which is one command and one
+         * round trip more. An ACL needs {@code +wait}.
+         *
+         * @param replicas how many, at least 1
+         * @param within how long they have, 1 ms to 1 minute
+         * @return this
+         * @throws IllegalArgumentException if one is out of its range
+         */
+        public Builder confirmGrants(int replicas, Duration within) {
+            confirmation = new ReplicaConfirmation(replicas, within);
             return this;
         }
 

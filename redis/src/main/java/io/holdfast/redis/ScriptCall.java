@@ -64,7 +64,32 @@ final class ScriptCall<T> implements Disposable {
             int answers,
             Function<long[], T> decode,
             Supplier<RedisFailures.Subject> subject,
-            Runnable onUnknown) {}
+            Runnable onUnknown) {
+
+        /**
+         * A command that was not sent yet.
+         *
+         * @param type EVALSHA, or EVAL for a server that does not know the script
+         * @param link the server that it is to be sent to
+         */
+        AsyncCommand<String, String, long[]> command(CommandType type, CommandLink link) {
+            return new AsyncCommand<>(new Command<>(type, new NumbersOutput(answers), args(type, link)));
+        }
+
+        /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
+        private CommandArgs<String, String> args(CommandType type, CommandLink link) {
+            CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
+                    .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
+                    .add(keys.size());
+            keys.forEach(key -> all.add(utf8(key)));
+            args.apply(link).forEach(arg -> all.add(utf8(arg)));
+            return all;
+        }
+
+        private static byte[] utf8(String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+    }
 
     private ScriptCall(Route route, RedisFailures failures, Request<T> request, MonoSink<T> sink) {
         this.route = route;
@@ -109,8 +134,7 @@ final class ScriptCall<T> implements Disposable {
     }
 
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
-        AsyncCommand<String, String, long[]> sent =
-                new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type, stop.link())));
+        AsyncCommand<String, String, long[]> sent = request.command(type, stop.link());
         command = new Sent(sent, stop.link(), System.nanoTime());
         sent.onComplete((reply, error) -> {
             if (error == null) {
@@ -146,21 +170,6 @@ final class ScriptCall<T> implements Disposable {
         } else {
             fail(stop.link(), new RedisException("redirected too often", error));
         }
-    }
-
-    /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
-    private CommandArgs<String, String> args(CommandType type, CommandLink link) {
-        LuaScript script = request.script();
-        CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
-                .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
-                .add(request.keys().size());
-        request.keys().forEach(key -> all.add(utf8(key)));
-        request.args().apply(link).forEach(arg -> all.add(utf8(arg)));
-        return all;
-    }
-
-    private static byte[] utf8(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private void answer(long[] reply) {

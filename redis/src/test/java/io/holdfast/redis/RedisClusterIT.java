@@ -16,6 +16,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.server.RedisCluster;
+import io.holdfast.testkit.server.RedisReplicas;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisURI;
@@ -345,6 +346,33 @@ class RedisClusterIT {
         } finally {
             giveBack(slot, to, from);
         }
+    }
+
+    @Test
+    void aGrantIsConfirmedByTheReplicasOfItsOwnMaster() {
+        String withReplica = "orders";
+        Store master = serverOf(withReplica);
+        String without = IntStream.range(0, 100)
+                .mapToObj(i -> "other-" + i)
+                .filter(name -> serverOf(name) != master)
+                .findFirst()
+                .orElseThrow();
+        RedisLockBackend confirming = RedisLockBackend.clusterBuilder(
+                        List.of(RedisURI.create(cluster.masters().get(0).uri())))
+                .confirmGrants(1, Duration.ofSeconds(1))
+                .build();
+        try (RedisReplicas replicas = RedisReplicas.of(master.server, 1)) {
+            LockClaim confirmed = Store.claim(withReplica);
+            assertThat(Store.answer(confirming.tryAcquire(confirmed))).isInstanceOf(LockAttempt.Acquired.class);
+            assertThat(Store.answer(confirming.release(confirmed))).isEqualTo(Ownership.HELD);
+            assertThat(replicas.replicas()).hasSize(1);
+        }
+        LockClaim unconfirmed = Store.claim(without);
+        assertThatThrownBy(() -> Store.answer(confirming.tryAcquire(unconfirmed)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("0 of 1 replicas");
+        assertThat(Store.answer(confirming.release(unconfirmed))).isEqualTo(Ownership.HELD);
+        Store.end(confirming);
     }
 
     @Test

@@ -51,7 +51,11 @@ class RedisSentinelIT {
     }
 
     private LockClient client() {
-        return LockClient.builder(RedisLockBackend.create(RedisURI.create(sentinels.uri())))
+        return client(RedisLockBackend.create(RedisURI.create(sentinels.uri())));
+    }
+
+    private static LockClient client(RedisLockBackend backend) {
+        return LockClient.builder(backend)
                 .options(LockOptions.builder().leaseDuration(LEASE).build())
                 .operationTimeout(Duration.ofMillis(500))
                 .build();
@@ -94,6 +98,29 @@ class RedisSentinelIT {
         assertThat(next.isValid()).isTrue();
         await(next.release());
         atMaster.stopLooking();
+    }
+
+    @Test
+    void aConfirmedGrantOutlivesAFailoverAndTheNextIsConfirmedByReplicasOfTheNewMaster() {
+        LockClient confirming = client(RedisLockBackend.builder(RedisURI.create(sentinels.uri()))
+                .confirmGrants(1, Duration.ofMillis(200))
+                .build());
+        LockLease held = await(confirming.lock("orders").acquire());
+
+        master.stop();
+        sentinels.awaitMaster(replica);
+        eventually(() -> renews(held));
+        CompletableFuture<LockLease> waiter =
+                confirming.lock("another").acquire().toFuture();
+        inReplica(store -> eventually(() -> store.keys().contains(Store.holderKey("another"))));
+        assertThat(waiter).as("the new master has no replica yet").isNotDone();
+        master.restart();
+
+        LockLease next = waiter.join();
+        assertThat(held.isValid()).isTrue();
+        await(held.release());
+        await(next.release());
+        await(confirming.close());
     }
 
     @Test

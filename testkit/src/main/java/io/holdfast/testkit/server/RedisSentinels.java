@@ -17,7 +17,7 @@ public final class RedisSentinels implements AutoCloseable {
 
     private static final int SENTINELS = 3;
 
-    private final List<RedisServer> servers = new ArrayList<>();
+    private final RedisReplicas replicas = RedisReplicas.start(1);
     private final List<RedisServer> sentinels = new ArrayList<>();
 
     private RedisSentinels() {}
@@ -40,33 +40,18 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     private void startAll() {
-        RedisServer master = server(List.of("--repl-diskless-sync-delay", "0"));
+        RedisServer master = replicas.master();
         String port = Integer.toString(master.port());
-        RedisServer replica = server(List.of("--replicaof", master.host(), port));
         String config = """
                 sentinel monitor %1$s %2$s %3$s 2
                 sentinel down-after-milliseconds %1$s 500
                 sentinel failover-timeout %1$s 3000
                 """.formatted(MASTER_NAME, master.host(), port);
-        PlainQuestion.await("the replica is in step", () -> isInStep(replica));
         for (int i = 0; i < SENTINELS; i++) {
             RedisChoice.Started started = RedisChoice.local(List.of("--sentinel", "--protected-mode", "no"), config);
             sentinels.add(new RedisServer(started.process(), started.kind(), null));
         }
         sentinels.forEach(one -> PlainQuestion.await("the sentinels know each other", () -> knowsAll(one)));
-    }
-
-    private RedisServer server(List<String> more) {
-        List<String> arguments = new ArrayList<>(List.of("--save", "", "--appendonly", "no", "--protected-mode", "no"));
-        arguments.addAll(more);
-        RedisChoice.Started started = RedisChoice.local(arguments, "");
-        RedisServer server = new RedisServer(started.process(), started.kind(), null);
-        servers.add(server);
-        return server;
-    }
-
-    private static boolean isInStep(RedisServer replica) {
-        return PlainQuestion.ask(replica, List.of("INFO", "replication")).contains("master_link_status:up");
     }
 
     private static boolean knowsAll(RedisServer sentinel) {
@@ -93,7 +78,7 @@ public final class RedisSentinels implements AutoCloseable {
      * @return an immutable list of two
      */
     public List<RedisServer> servers() {
-        return List.copyOf(servers);
+        return List.of(replicas.master(), replicas.replicas().get(0));
     }
 
     /**
@@ -117,11 +102,11 @@ public final class RedisSentinels implements AutoCloseable {
     @Override
     public void close() {
         sentinels.forEach(RedisServer::close);
-        servers.forEach(RedisServer::close);
+        replicas.close();
     }
 
     @Override
     public String toString() {
-        return "%s with %d sentinels".formatted(servers, SENTINELS);
+        return "%s with %d sentinels".formatted(servers(), SENTINELS);
     }
 }

@@ -1,0 +1,83 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import io.holdfast.testkit.server.RedisReplicas;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of a back end, when every grant has to be confirmed by a replica. */
+class RedisConfirmedContractIT implements LockBackendContract {
+
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static RedisReplicas servers;
+    private static Store store;
+    private static RedisLockBackend backend;
+    private static RedisLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        servers = RedisReplicas.start(1);
+        store = Store.lookingInto(servers.master());
+        backend = confirming();
+        another = confirming();
+    }
+
+    private static RedisLockBackend confirming() {
+        return RedisLockBackend.builder(store.uri())
+                .claimTime(CLAIM_TIME)
+                .confirmGrants(1, Duration.ofSeconds(1))
+                .build();
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.stopLooking();
+        servers.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return another;
+    }
+
+    @Override
+    public Duration claimTime() {
+        return CLAIM_TIME;
+    }
+
+    /** What the server pushes is told as a change: the look that follows is confirmed. */
+    @Override
+    public boolean pushesGrants() {
+        return false;
+    }
+
+    /** A real server's time only passes by itself. */
+    @Override
+    public void passTime(Duration time) {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> keys = store.keys().stream().filter(key -> !key.endsWith(":token") && !key.contains(":gone:"));
+        Stream<String> watches =
+                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        return Stream.concat(keys, watches).toList();
+    }
+}
