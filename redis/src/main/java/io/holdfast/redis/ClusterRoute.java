@@ -85,6 +85,12 @@ final class ClusterRoute implements Route {
     }
 
     @Override
+    public CompletableFuture<List<CommandLink>> allLinks() {
+        return refreshed(null)
+                .thenApply(fresh -> fresh.nodes().stream().map(this::linkTo).toList());
+    }
+
+    @Override
     public @Nullable Stop redirected(CommandLink from, Throwable error) {
         String text = RedisFailures.isAnswer(error) ? String.valueOf(error.getMessage()) : "";
         Node target = SlotMap.target(text, nodeOf(from.uri()));

@@ -15,6 +15,9 @@ interface Route {
     /** Any server: for a sign of life. */
     CompletableFuture<CommandLink> anyLink();
 
+    /** Every master: for a look at all keys. */
+    CompletableFuture<List<CommandLink>> allLinks();
+
     /**
      * Where a refused command is to be sent instead.
      *

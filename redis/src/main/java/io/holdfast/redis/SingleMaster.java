@@ -35,6 +35,11 @@ final class SingleMaster implements Route {
     }
 
     @Override
+    public CompletableFuture<List<CommandLink>> allLinks() {
+        return CompletableFuture.completedFuture(List.of(link));
+    }
+
+    @Override
     public @Nullable Stop redirected(CommandLink from, Throwable error) {
         return null;
     }
