@@ -98,6 +98,12 @@ final class ClusterRoute implements Route {
     }
 
     @Override
+    public CompletableFuture<List<CommandLink>> allLinks() {
+        return refreshed(this::some)
+                .thenApply(fresh -> fresh.nodes().stream().map(this::linkTo).toList());
+    }
+
+    @Override
     public @Nullable Stop redirected(CommandLink from, Throwable error) {
         SlotMap.Redirection to = RedisFailures.isAnswer(error)
                 ? SlotMap.redirection(String.valueOf(error.getMessage()), nodeOf(from.uri()))

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -45,12 +46,15 @@ final class ConfirmationBatch {
     private record Group(int keys, LockScripts scripts) {}
 
     /** Some of the grants, and the renewal of their claims. */
-    private record Part(
-            List<UnconfirmedGrant> grants,
-            ScriptCall.Request<List<Renewal>> request,
-            AsyncCommand<String, String, long[]> command) {}
+    private record Part<R>(
+            List<UnconfirmedGrant> grants, AsyncCommand<String, String, R> command, Function<R, List<Renewal>> decode) {
 
-    private record Sent(CommandType type, List<Part> parts, AsyncCommand<String, String, Long> confirmation) {
+        List<Renewal> renewals() {
+            return decode.apply(command.join());
+        }
+    }
+
+    private record Sent(CommandType type, List<Part<?>> parts, AsyncCommand<String, String, Long> confirmation) {
 
         List<AsyncCommand<String, String, ?>> commands() {
             List<AsyncCommand<String, String, ?>> all = new ArrayList<>(parts.size() + 1);
@@ -99,18 +103,26 @@ final class ConfirmationBatch {
         var unusedCommands = connection.dispatch(now.commands());
     }
 
-    private List<Part> parts(CommandType type) {
+    private List<Part<?>> parts(CommandType type) {
         LockRequests requests = owner.requests();
         Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
                 .collect(Collectors.groupingBy(grant -> new Group(
                         owner.route().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
-        return groups.values().stream()
-                .map(some -> {
-                    var request = requests.renew(
-                            some.stream().map(UnconfirmedGrant::claim).toList());
-                    return new Part(some, request, request.command(type, master));
-                })
-                .toList();
+        List<Part<?>> parts = new ArrayList<>();
+        groups.values().forEach(some -> {
+            var request =
+                    requests.renew(some.stream().map(UnconfirmedGrant::claim).toList());
+            parts.add(part(some, request, request.reading(), type));
+        });
+        return parts;
+    }
+
+    private <R> Part<R> part(
+            List<UnconfirmedGrant> some,
+            ScriptCall.Request<List<Renewal>> request,
+            ScriptCall.Reading<R, List<Renewal>> reading,
+            CommandType type) {
+        return new Part<>(some, request.command(reading, type, master), reading.decode());
     }
 
     private AsyncCommand<String, String, Long> waitCommand() {
@@ -133,13 +145,13 @@ final class ConfirmationBatch {
         }
     }
 
-    private void tell(Part part, long confirmed) {
+    private void tell(Part<?> part, long confirmed) {
         Throwable refused = failure(part.command());
         if (refused != null) {
             part.grants().forEach(grant -> owner.redirect(master, grant, refused));
             return;
         }
-        List<Renewal> renewals = part.request().decode().apply(part.command().join());
+        List<Renewal> renewals = part.renewals();
         for (int i = 0; i < renewals.size(); i++) {
             UnconfirmedGrant grant = part.grants().get(i);
             if (renewals.get(i) instanceof Renewal.NotHeld) {

@@ -54,10 +54,16 @@ final class LettuceClient {
         this.own = own;
     }
 
+    /** For locks: the engine bounds every operation, and the driver's timer would only cost. */
     static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl) {
+        return create(
+                shared, ssl, TimeoutOptions.builder().timeoutCommands(false).build());
+    }
+
+    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, TimeoutOptions timeouts) {
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
-        client.setOptions(options(ssl));
+        client.setOptions(options(ssl, timeouts));
         return new LettuceClient(client, own);
     }
 
@@ -91,15 +97,14 @@ final class LettuceClient {
                 .build();
     }
 
-    private static ClientOptions options(SslOptions ssl) {
+    private static ClientOptions options(SslOptions ssl, TimeoutOptions timeouts) {
         return ClientOptions.builder()
                 .autoReconnect(true)
                 .sslOptions(ssl)
                 // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(LettuceClient::drop)
-                // The engine bounds every operation; the driver's timer would only cost.
-                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                .timeoutOptions(timeouts)
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)

@@ -53,6 +53,19 @@ record LockKeys(String holder, Type type) {
         return null;
     }
 
+    /** Reads a holder's key with exactly this prefix and a name that could be a lock's; null when it is not one. */
+    static @Nullable LockKeys parse(String prefix, String holder) {
+        LockKeys keys = holder.startsWith(prefix + '{') ? parse(holder) : null;
+        boolean isOurs = keys != null && holder.equals(prefix + '{' + encode(keys.lockName()) + keys.type().suffix);
+        return isOurs ? keys : null;
+    }
+
+    /** The keys that tell everything of the lock, in the order of the inspector's KEYS. */
+    List<String> inspected() {
+        return List.of(
+                holder, holder + ":queue", holder + ":waiters", holder + ":token", holder + ":interest", holders());
+    }
+
     /** The keys in the order of the scripts' KEYS. */
     List<String> all(String claimId) {
         List<String> keys = new ArrayList<>(List.of(

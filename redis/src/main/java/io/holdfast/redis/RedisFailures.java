@@ -81,6 +81,7 @@ record RedisFailures(String server) {
             new Known("UnknownHostException", true, "the host name is not known: check it, and the DNS"),
             new Known("Connection refused", true, "nothing listens there: start the server, or check host and port"),
             new Known("rejected", true, "the connection is lost and is being made anew"),
+            new Known("disconnected", true, "the connection was lost; it is made anew"),
             new Known("Connection reset", true, "the connection was lost; it is made anew"),
             new Known("closed", true, "the connection was lost; it is made anew"),
             new Known(
@@ -135,6 +136,11 @@ record RedisFailures(String server) {
         return error instanceof RedisCommandExecutionException;
     }
 
+    /** Whether the server said that the ACL does not permit it. */
+    static boolean isForbidden(Throwable error) {
+        return isAnswer(error) && String.valueOf(error.getMessage()).startsWith("NOPERM");
+    }
+
     /** Whether the driver refused to send the command at all. */
     static boolean isUnsent(Throwable error) {
         return String.valueOf(error.getMessage()).contains("rejected");
@@ -166,7 +172,7 @@ record RedisFailures(String server) {
     }
 
     private static String permission() {
-        return "the ACL forbids it: allow keys ~<prefix>*, channels &<prefix>* and the commands in RedisLockBackend's Javadoc";
+        return "the ACL forbids it: allow keys ~<prefix>*, channels &<prefix>* and the commands in the Javadoc of RedisLockBackend, or RedisLockInspector";
     }
 
     /**

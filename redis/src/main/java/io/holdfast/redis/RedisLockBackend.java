@@ -383,6 +383,16 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
+         * Makes a read-only look into the locks of such a back end, for operators. It connects on its own, and nowhere yet. The
+         * options that are about taking locks do not matter to it.
+         *
+         * @return an inspector; its {@link RedisLockInspector#close} is the caller's to call
+         */
+        public RedisLockInspector inspector() {
+            return new RedisLockInspector(resources, ssl.build(), uris, isCluster, keyPrefix);
+        }
+
+        /**
          * Makes the back end. Connects nowhere yet.
          *
          * @return a back end

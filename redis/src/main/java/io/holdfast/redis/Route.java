@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,9 @@ interface Route {
 
     /** Any server: for a sign of life. */
     CompletableFuture<CommandLink> anyLink();
+
+    /** Every master: for a look at all keys. */
+    CompletableFuture<List<CommandLink>> allLinks();
 
     /**
      * Where a refused command is to be sent instead.

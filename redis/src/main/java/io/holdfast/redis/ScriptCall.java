@@ -4,6 +4,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -45,15 +46,14 @@ final class ScriptCall<T> implements Disposable {
     private volatile @Nullable Sent command;
 
     /** What is under way, where, and since when. */
-    private record Sent(AsyncCommand<String, String, long[]> command, CommandLink link, long atNanos) {}
+    private record Sent(AsyncCommand<String, String, ?> command, CommandLink link, long atNanos) {}
 
     /**
      * What to send and what to make of it.
      *
      * @param keys the script's KEYS
      * @param args the script's ARGV, for the server that it is sent to
-     * @param answers how many numbers it answers
-     * @param decode from those numbers
+     * @param reading what it answers
      * @param subject for messages; called only for a failure
      * @param onUnknown called once when the command was sent and no answer will be seen
      */
@@ -61,19 +61,31 @@ final class ScriptCall<T> implements Disposable {
             LuaScript script,
             List<String> keys,
             Function<CommandLink, List<String>> args,
-            int answers,
-            Function<long[], T> decode,
+            Reading<?, T> reading,
             Supplier<RedisFailures.Subject> subject,
             Runnable onUnknown) {
+
+        /** A script that answers so many numbers. */
+        Request(
+                LuaScript script,
+                List<String> keys,
+                Function<CommandLink, List<String>> args,
+                int answers,
+                Function<long[], T> decode,
+                Supplier<RedisFailures.Subject> subject,
+                Runnable onUnknown) {
+            this(script, keys, args, new Reading<>(() -> new NumbersOutput(answers), decode), subject, onUnknown);
+        }
 
         /**
          * A command that was not sent yet.
          *
+         * @param as the reading, or another one of the same answer
          * @param type EVALSHA, or EVAL for a server that does not know the script
          * @param link the server that it is to be sent to
          */
-        AsyncCommand<String, String, long[]> command(CommandType type, CommandLink link) {
-            return new AsyncCommand<>(new Command<>(type, new NumbersOutput(answers), args(type, link)));
+        <R> AsyncCommand<String, String, R> command(Reading<R, T> as, CommandType type, CommandLink link) {
+            return new AsyncCommand<>(new Command<>(type, as.output().get(), args(type, link)));
         }
 
         /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
@@ -90,6 +102,9 @@ final class ScriptCall<T> implements Disposable {
             return text.getBytes(StandardCharsets.UTF_8);
         }
     }
+
+    /** How the driver collects an answer, and what to make of it. */
+    record Reading<R, T>(Supplier<CommandOutput<String, String, R>> output, Function<R, T> decode) {}
 
     private ScriptCall(Route route, RedisFailures failures, Request<T> request, MonoSink<T> sink) {
         this.route = route;
@@ -134,12 +149,17 @@ final class ScriptCall<T> implements Disposable {
     }
 
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
-        AsyncCommand<String, String, long[]> sent = request.command(type, stop.link());
+        send(stop, connection, type, request.reading());
+    }
+
+    private <R> void send(
+            Stop stop, StatefulRedisConnection<String, String> connection, CommandType type, Reading<R, T> reading) {
+        AsyncCommand<String, String, R> sent = request.command(reading, type, stop.link());
         command = new Sent(sent, stop.link(), System.nanoTime());
         sent.onComplete((reply, error) -> {
             if (error == null) {
                 stop.link().answered();
-                answer(reply);
+                answer(reading.decode(), reply);
             } else {
                 refused(stop, type, error);
             }
@@ -172,10 +192,10 @@ final class ScriptCall<T> implements Disposable {
         }
     }
 
-    private void answer(long[] reply) {
+    private <R> void answer(Function<R, T> decode, R reply) {
         T decoded;
         try {
-            decoded = request.decode().apply(reply);
+            decoded = decode.apply(reply);
         } catch (RuntimeException malformed) {
             sink.error(failures.of(request.subject().get(), malformed));
             return;

@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.RedisURI;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,11 @@ final class SingleMaster implements Route {
     @Override
     public CompletableFuture<CommandLink> anyLink() {
         return always;
+    }
+
+    @Override
+    public CompletableFuture<List<CommandLink>> allLinks() {
+        return CompletableFuture.completedFuture(List.of(link));
     }
 
     @Override

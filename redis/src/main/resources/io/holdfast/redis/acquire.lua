@@ -16,7 +16,7 @@ local floor, claim_ms, channel = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 local function take(now)
   local token = next_token(now, floor)
   save_token(token) -- first: on a server too old for PXAT nothing else is written
-  hold(token, id, attempt, lease, channel, lease)
+  hold(now, token, id, attempt, lease, channel, lease)
   return {1, token, lease}
 end
 

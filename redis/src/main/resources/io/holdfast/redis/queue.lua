@@ -1,7 +1,7 @@
 -- The queue of one mutex: what acquire.lua and release.lua share. Included by them, never run alone.
 --
 -- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix:
---   1  P{name}:mutex           HASH  the holder: id, token, attempt, lease, channel; expires with the lease
+--   1  P{name}:mutex           HASH  the holder: id, token, attempt, lease, channel, since; expires with the lease
 --   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
 --   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor channel", of those in the queue
 --   4  P{name}:mutex:token     STRING  the last token granted; expires a day after the moment it stands for
@@ -47,9 +47,10 @@ local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[6], '')
 end
 
--- Makes the claim the holder for ms, with a token that was saved before.
-local function hold(token, id, attempt, lease, channel, ms)
-  redis.call('HSET', KEYS[1], 'id', id, 'token', digits(token), 'attempt', attempt, 'lease', lease, 'channel', channel)
+-- Makes the claim the holder for ms, with a token that was saved before. When it became so is for the inspector only.
+local function hold(now, token, id, attempt, lease, channel, ms)
+  redis.call('HSET', KEYS[1], 'id', id, 'token', digits(token), 'attempt', attempt, 'lease', lease, 'channel', channel,
+    'since', digits(now))
   redis.call('PEXPIRE', KEYS[1], ms)
 end
 
@@ -96,7 +97,7 @@ local function serve(now, caller, claim_ms)
         local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
         redis.call('PUBLISH', channel, grant)
         leave_queue(id)
-        hold(token, id, attempt, lease, channel, ms)
+        hold(now, token, id, attempt, lease, channel, ms)
         return id
       end
     end

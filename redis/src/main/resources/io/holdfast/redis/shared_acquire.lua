@@ -37,10 +37,10 @@ end
 
 -- Where this claim stands, and whether a later look of it was here before this one: then this one only gets an answer.
 local function standing()
-  local attempt, token = string.match(redis.call('HGET', KEYS[7], id) or '', '^%a+ (%d+) (%d+) ')
-  return tonumber(attempt), tonumber(token)
+  local attempt, token, since = string.match(redis.call('HGET', KEYS[7], id) or '', '^%a+ (%d+) (%d+) %d+ (%d+) ')
+  return tonumber(attempt), tonumber(token), tonumber(since)
 end
-local seen, token = standing()
+local seen, token, since = standing()
 local queued = not seen and waiter(redis.call('HGET', KEYS[3], id))
 local late = look.attempt < (seen or queued and queued.attempt or 0)
 
@@ -74,7 +74,7 @@ elseif token then
       save_token(floor)
     end
   end
-  save_holder(now, id, look, token, lease)
+  save_holder(now, id, look, token, lease, since)
   return {1, token, lease}
 elseif waiting == 'queue' and not queued then
   local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]

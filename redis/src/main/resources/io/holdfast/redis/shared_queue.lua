@@ -8,7 +8,7 @@
 --   4  P{name}:K:token     STRING  the last token granted; expires a day after the moment it stands for
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
---   7  P{name}:K:holders   HASH  id -> "kind attempt token lease channel", of those that hold
+--   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of those that hold
 -- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f',
 -- since '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
 
@@ -94,11 +94,13 @@ local function settle(now)
 end
 
 -- Writes the standing of a holder, with its expiry in ms. A second more for the keys: their clock is the start of the script.
+-- Since when it holds is for the inspector only.
 local kept = 0
-local function save_holder(now, id, claim, token, ms)
+local function save_holder(now, id, claim, token, ms, since)
   redis.call('ZADD', KEYS[1], digits(now + ms * 1000), id)
   redis.call('HSET', KEYS[7], id,
-    claim.kind .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. claim.channel)
+    claim.kind .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. digits(since) .. ' '
+      .. claim.channel)
   if ms > kept then
     kept = ms
     keep(KEYS[1], ms + 1000)
@@ -108,7 +110,7 @@ end
 
 -- Makes the claim a holder for ms, with a token that was saved before.
 local function hold(now, id, claim, token, ms)
-  save_holder(now, id, claim, token, ms)
+  save_holder(now, id, claim, token, ms, now)
   count, mode = count + 1, claim.kind
 end
 

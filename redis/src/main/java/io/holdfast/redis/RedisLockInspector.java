@@ -1,0 +1,202 @@
+package io.holdfast.redis;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.resource.ClientResources;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A look into the locks of a deployment, for operators: who holds a name, since when and for how long, how many wait, the last
+ * token. It writes nothing, ends nothing and serves nobody, and no lock of this library depends on it.
+ *
+ * <p>It is made by {@link RedisLockBackend.Builder#inspector()}, which gives it the address, TLS, driver resources and key
+ * prefix of a back end. Its connection is its own, one for each master that is asked, made with the first command; so no
+ * command of a lock waits behind one of these on the wire. The server, though, does one thing at a time: a page of
+ * {@link #all} takes it about a millisecond.
+ *
+ * <p>Everything here is cold: each subscription asks anew. Signals come on the driver's threads. A failure is a
+ * {@link LockBackendException} that says what to do; a command that is not answered within the timeout of the address, 5 s by
+ * default, fails so too. Nothing is retried. Thread-safe.
+ *
+ * <p>An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +scan +info +time +get
+ * +exists +pttl +hmget +zcard +zcount +zrange}; with a database or client name in the URI, {@code +select} or {@code
+ * +client|setname} too, and for a cluster {@code +cluster|slots +asking}. {@code +info} is for {@link #servers} only.
+ *
+ * <pre>{@code
+ * RedisLockInspector inspector = RedisLockBackend.builder(uri).inspector();
+ * Flux<String> slow = inspector.all()
+ *         .filter(lock -> lock.waiterCount() > 100)
+ *         .map(lock -> lock.name() + " is held by " + lock.holders());
+ * }</pre>
+ *
+ * @see LockReport
+ */
+public final class RedisLockInspector {
+
+    /** So many locks are looked at in one call, so that the server is back after about a millisecond. */
+    private static final int LOCKS_PER_CALL = 50;
+
+    private static final LuaScript SCRIPT = LuaScript.load("inspect");
+
+    private final RedisFailures failures;
+    private final LettuceClient lettuce;
+    private final Route route;
+    private final String keyPrefix;
+    private final LockWalk walk;
+
+    /** Of all settings of a back end, those that concern where and what to look at. */
+    RedisLockInspector(
+            @Nullable ClientResources resources,
+            SslOptions ssl,
+            List<RedisURI> addresses,
+            boolean isCluster,
+            String keyPrefix) {
+        List<RedisURI> uris = addresses.stream().map(LettuceClient::copyOf).toList();
+        failures = RedisFailures.at(uris);
+        // There is no engine here to bound the commands.
+        lettuce = LettuceClient.create(
+                resources, ssl, TimeoutOptions.enabled(uris.get(0).getTimeout()));
+        route = isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
+        this.keyPrefix = keyPrefix;
+        walk = new LockWalk(keyPrefix);
+    }
+
+    /**
+     * Looks at the locks of one name, with one command.
+     *
+     * @param name a lock name
+     * @return one report each for the mutex, the read/write lock and the semaphore of that name, as far as the server knows
+     *     anything of them, be it a counter or something foreign under one of their keys; empty when it knows nothing. All of
+     *     the same instant
+     * @throws IllegalArgumentException if it is no lock name
+     */
+    public Flux<LockReport> inspect(String name) {
+        List<LockKeys> locks =
+                List.of(keys(LockKind.MUTEX, name), keys(LockKind.READ, name), keys(LockKind.SEMAPHORE, name));
+        RedisFailures.Subject subject = new RedisFailures.Subject(name, "inspect lock '%s'".formatted(name));
+        return look(locks, locks.stream().map(lock -> "name").toList(), subject).flatMapIterable(reports -> reports);
+    }
+
+    private LockKeys keys(LockKind kind, String name) {
+        return LockKeys.of(keyPrefix, LockKey.of(kind, requireNonNull(name, "name")));
+    }
+
+    /**
+     * Walks over all locks with the key prefix that are held, waited for or wanted, or have something foreign under their first
+     * key. A lock that is free, of which only the counter is left, is passed over.
+     *
+     * <p>Lazy: a page of some hundred keys is asked for when its locks are wanted, with one {@code SCAN} and one call for each
+     * fifty of locks in it; in a cluster, master by master, and one call for each slot on the page. After a cancel
+     * nothing more is sent. All keys of the database are passed, those of others too, which takes long if there are millions.
+     *
+     * <p>This is no snapshot: each report is of its own instant. A lock that is held during the whole walk is reported, as a
+     * rule once; the server may repeat some while its key space grows or shrinks. One that comes or goes meanwhile may be
+     * reported or not.
+     *
+     * @return the locks, in no order
+     */
+    public Flux<LockReport> all() {
+        RedisFailures.Subject subject = new RedisFailures.Subject("", "inspect locks under '%s'".formatted(keyPrefix));
+        return masters(subject)
+                .concatMap(master -> walk.over(master).onErrorMap(error -> failure(subject, error)), 0)
+                .concatMap(
+                        page -> Flux.fromIterable(calls(page))
+                                // One after the other: the server works off what it has read of one client before it
+                                // turns to others.
+                                .concatMap(call -> look(call, subject), 0)
+                                .flatMapIterable(reports -> reports),
+                        0);
+    }
+
+    /** What may be in one script call: of one slot, and not too much. */
+    private List<List<Map.Entry<LockKeys, LockWalk.Sighting>>> calls(Map<LockKeys, LockWalk.Sighting> page) {
+        List<List<Map.Entry<LockKeys, LockWalk.Sighting>>> calls = new ArrayList<>();
+        page.entrySet().stream()
+                .collect(Collectors.groupingBy(
+                        lock -> route.groupOf(lock.getKey().holder())))
+                .values()
+                .forEach(group -> {
+                    for (int from = 0; from < group.size(); from += LOCKS_PER_CALL) {
+                        calls.add(group.subList(from, Math.min(group.size(), from + LOCKS_PER_CALL)));
+                    }
+                });
+        return calls;
+    }
+
+    private Mono<List<LockReport>> look(
+            List<Map.Entry<LockKeys, LockWalk.Sighting>> found, RedisFailures.Subject subject) {
+        return look(
+                found.stream().map(Map.Entry::getKey).toList(),
+                found.stream().map(lock -> lock.getValue().word()).toList(),
+                subject);
+    }
+
+    private Mono<List<LockReport>> look(List<LockKeys> locks, List<String> seenBy, RedisFailures.Subject subject) {
+        List<String> keys = new ArrayList<>(6 * locks.size());
+        List<String> args = new ArrayList<>(
+                List.of(Integer.toString(LockReport.MOST_HOLDERS), Integer.toString(LockReport.MOST_WAITERS)));
+        for (int i = 0; i < locks.size(); i++) {
+            keys.addAll(locks.get(i).inspected());
+            args.add(locks.get(i).type() == LockKeys.Type.MUTEX ? "mutex" : "shared");
+            args.add(seenBy.get(i));
+        }
+        ScriptCall.Reading<List<Object>, List<LockReport>> reading = new ScriptCall.Reading<>(
+                () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
+        return ScriptCall.send(
+                route,
+                failures,
+                new ScriptCall.Request<>(SCRIPT, keys, link -> args, reading, () -> subject, () -> {}));
+    }
+
+    /**
+     * Asks the servers about themselves, with one {@code INFO} each: above all, for the eviction policy, which must be
+     * {@code noeviction}.
+     *
+     * @return one report, in a cluster one for each master; a report that says so where the ACL forbids {@code INFO}
+     */
+    public Flux<ServerReport> servers() {
+        RedisFailures.Subject subject = new RedisFailures.Subject("", "ask for INFO");
+        return masters(subject).concatMap(master -> report(master).onErrorMap(error -> failure(subject, error)));
+    }
+
+    private static Mono<ServerReport> report(CommandLink master) {
+        String server = RedisFailures.at(List.of(master.uri())).server();
+        return PlainCall.send(master, commands -> commands.info())
+                .map(info -> ServerReport.of(server, info))
+                .onErrorResume(RedisFailures::isForbidden, error -> Mono.just(ServerReport.forbidden(server)));
+    }
+
+    private Flux<CommandLink> masters(RedisFailures.Subject subject) {
+        return Mono.defer(() ->
+                        route.isClosed() ? Mono.error(failures.closed(subject)) : Mono.fromFuture(route.allLinks()))
+                .onErrorMap(error -> failure(subject, error))
+                .flatMapIterable(masters -> masters);
+    }
+
+    private Throwable failure(RedisFailures.Subject subject, Throwable error) {
+        return error instanceof LockBackendException ? error : failures.of(subject, error);
+    }
+
+    /**
+     * Closes the connections, and what was started for them. Shared driver resources stay.
+     *
+     * @return lazy and idempotent
+     */
+    public Mono<Void> close() {
+        return lettuce.close();
+    }
+}

@@ -1,0 +1,135 @@
+-- What the server knows of some locks. Writes nothing: it ends no holder, serves no waiter, and takes no tombstone for anything.
+--
+-- KEYS    six of each lock, see queue.lua and shared_queue.lua: holder, queue, waiters, token, interest, holders; all in one
+--         slot on a cluster
+-- ARGV    1 how many holders to tell of, at most   2 how many waiters   3 on: of each lock two, its sort, mutex or shared, and by
+--         which key it was come upon: holder, queue, interest or name
+-- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
+--         lock: its number from 1; one that was asked for by name is left out when there is nothing of it; one that was come
+--         upon by a key, when it is free, or when an earlier key in ARGV's list is there: so a walk meets each lock once
+--         token: 0 for none      holder: {id, kind, channel, token, lease ms, since, expires}, since is 0 when not known,
+--         expires is -1 for never      waiter: {id, kind, permits, channel, lease ms, came, looked}
+--         Times are the server's in microseconds, see queue.lua.
+-- Cost    at most 12 inner calls of each lock, O(log n) in its holders and waiters, plus those told of
+
+local most_holders, most_waiters = tonumber(ARGV[1]), tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local now_digits = string.format('%.0f', now)
+
+local foreign -- of the lock that is looked at: suffix -> true
+
+-- A call that finds something else under its key gives nothing, and notes that. Any other error concerns all locks.
+local function read(suffix, ...)
+  local reply = redis.pcall(...)
+  if type(reply) == 'table' and reply.err then
+    if not string.find(reply.err, 'WRONGTYPE', 1, true) then
+      error(reply.err, 0)
+    end
+    foreign[suffix] = true
+    return nil
+  end
+  return reply
+end
+
+local function mutex_holders(key)
+  local is = read('', 'HMGET', key, 'id', 'token', 'attempt', 'lease', 'channel', 'since')
+  if not is then
+    return 0, {}
+  elseif not (is[1] and tonumber(is[2]) and is[3]) then
+    foreign[''] = redis.call('EXISTS', key) == 1 or nil
+    return 0, {}
+  end
+  local left = redis.call('PTTL', key)
+  local expires = left < 0 and left or now + left * 1000
+  return 1, {{is[1], 'mutex', is[5] or '', tonumber(is[2]), tonumber(is[4]) or 0, tonumber(is[6]) or 0, expires}}
+end
+
+-- Those whose time is over are none: the next look ends them.
+local function shared_holders(key, notes)
+  local count = read('', 'ZCOUNT', key, '(' .. now_digits, '+inf')
+  if not count then
+    return 0, {}
+  end
+  local first = redis.call('ZRANGE', key, 0, 0)
+  local note = first[1] and read(':holders', 'HMGET', notes, first[1])
+  if first[1] and not (note and note[1]) then
+    foreign[''] = note and true or nil -- a holder of ours is under both keys
+    return 0, {}
+  end
+  local some = {}
+  local ids = redis.call('ZRANGE', key, '(' .. now_digits, '+inf', 'BYSCORE', 'LIMIT', 0, most_holders, 'WITHSCORES')
+  for i = 1, #ids, 2 do
+    local entry = redis.call('HMGET', notes, ids[i])[1] or ''
+    local kind, token, lease, since, channel = string.match(entry, '^(%a+) %d+ (%d+) (%d+) (%d+) (.*)$')
+    if kind then
+      table.insert(some,
+        {ids[i], kind, channel, tonumber(token), tonumber(lease), tonumber(since), tonumber(ids[i + 1])})
+    end
+  end
+  return count, some
+end
+
+local function waiters(queue, notes, is_mutex)
+  local count = read(':queue', 'ZCARD', queue)
+  if not count or count == 0 then
+    read(':waiters', 'HMGET', notes, '')
+    return 0, {}
+  end
+  local some, ids = {}, redis.call('ZRANGE', queue, 0, most_waiters - 1, 'WITHSCORES')
+  for i = 1, #ids, 2 do
+    local entry = (read(':waiters', 'HMGET', notes, ids[i]) or {})[1] or ''
+    if is_mutex then
+      entry = 'mutex 1 ' .. entry
+    end
+    local kind, permits, lease, looked, channel = string.match(entry, '^(%a+) (%d+) %d+ (%d+) (%d+) %d+ (.*)$')
+    if kind then
+      table.insert(some, {ids[i], kind, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]), tonumber(looked)})
+    end
+  end
+  return count, some
+end
+
+-- Whether the lock will be met by this key only. What is there is asked first: most keys of a lock are not this one.
+local function is_met_by(seen, at)
+  return seen == 'name' or seen == 'holder'
+    or redis.call('EXISTS', KEYS[at]) == 0 and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0)
+end
+
+local function report(number)
+  local at, is_mutex = 6 * number - 5, ARGV[2 * number + 1] == 'mutex'
+  if not is_met_by(ARGV[2 * number + 2], at) then
+    return nil
+  end
+  foreign = {}
+  local held, holders
+  if is_mutex then
+    held, holders = mutex_holders(KEYS[at])
+  else
+    held, holders = shared_holders(KEYS[at], KEYS[at + 5])
+  end
+  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex)
+  local stored = read(':token', 'GET', KEYS[at + 3])
+  if stored and not tonumber(stored) then
+    foreign[':token'] = true
+  end
+  local interests = read(':interest', 'ZCOUNT', KEYS[at + 4], now_digits, '+inf') or 0
+  local names = {}
+  for suffix in pairs(foreign) do
+    table.insert(names, suffix)
+  end
+  local is_free = held + waiting + interests + #names == 0
+  if is_free and (not stored or ARGV[2 * number + 2] ~= 'name') then
+    return nil
+  end
+  return {number, names, tonumber(stored or 0) or 0, held, holders, waiting, first, interests}
+end
+
+local answer = {now}
+for number = 1, #KEYS / 6 do
+  local found = report(number)
+  if found then
+    table.insert(answer, found)
+  end
+end
+return answer

@@ -1,0 +1,120 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.lettuce.core.ZAddArgs;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
+
+/** The recipe in docs/redis-operations.md: an operator takes a lock away from a holder that works, but should not. */
+class BreakingALockIT {
+
+    private static final Duration LEASE = Duration.ofSeconds(6);
+    private static final Duration RENEWAL_PERIOD = LEASE.dividedBy(3);
+
+    /** The looks of those at the head of the queue come so often, by default. */
+    private static final Duration CLAIM_TIME = Duration.ofSeconds(2);
+
+    private static final Duration SLACK = Duration.ofSeconds(1);
+
+    @RegisterExtension
+    final ClientOverRedis redis = new ClientOverRedis(options -> options.leaseDuration(LEASE));
+
+    private static ReactiveLock lock(LockClient client, LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> client.lock("orders");
+            case READ -> client.readWriteLock("orders").readLock();
+            case WRITE -> client.readWriteLock("orders").writeLock();
+            case SEMAPHORE -> client.semaphore("orders", 1);
+        };
+    }
+
+    private static String holderKey(LockKind kind) {
+        return Store.holderKey(LockKey.of(kind, "orders"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void brokenLockGoesToTheNextWaiterAndItsHolderLearnsOfIt(LockKind kind) {
+        LockLease holder = await(lock(redis.client, kind).acquire());
+        CompletableFuture<LossReason> loss = holder.onLoss().toFuture();
+        CompletableFuture<LockLease> next = lock(redis.rival, kind == LockKind.READ ? LockKind.WRITE : kind)
+                .acquire()
+                .toFuture();
+        eventually(() -> redis.store.redis().zcard(holderKey(kind) + ":queue") == 1);
+        String id = inspected().holders().get(0).claimId();
+
+        long brokenAt = System.nanoTime();
+        long broken = kind == LockKind.MUTEX
+                ? redis.store.redis().del(holderKey(kind))
+                : redis.store
+                        .redis()
+                        .zadd(holderKey(kind), ZAddArgs.Builder.xx().ch(), 1, id);
+
+        assertThat(broken).isOne();
+        LockLease heir = next.join();
+        assertThat(Duration.ofNanos(System.nanoTime() - brokenAt)).isLessThan(CLAIM_TIME.plus(SLACK));
+        assertThat(heir.fencingToken()).isGreaterThan(holder.fencingToken());
+        assertThat(loss.join()).isEqualTo(LossReason.NOT_HELD);
+        assertThat(Duration.ofNanos(System.nanoTime() - brokenAt)).isLessThan(RENEWAL_PERIOD.plus(SLACK));
+        assertThatThrownBy(() -> await(holder.release())).isInstanceOf(LockLostException.class);
+        assertThat(heir.isValid()).isTrue();
+        await(heir.release());
+    }
+
+    @Test
+    void oneReaderIsBrokenAndTheOthersKeepTheirShares() {
+        LockLease broken = await(lock(redis.client, LockKind.READ).acquire());
+        LockLease other = await(lock(redis.rival, LockKind.READ).acquire());
+        String id = inspected().holders().stream()
+                .filter(holder -> holder.token() == broken.fencingToken())
+                .map(LockReport.Holder::claimId)
+                .findAny()
+                .orElseThrow();
+
+        redis.store.redis().zadd(holderKey(LockKind.READ), ZAddArgs.Builder.xx(), 1, id);
+
+        assertThat(broken.onLoss().toFuture().join()).isEqualTo(LossReason.NOT_HELD);
+        assertThat(other.isValid()).isTrue();
+        assertThat(inspected().holders()).extracting(LockReport.Holder::token).containsExactly(other.fencingToken());
+        await(other.release());
+    }
+
+    @Test
+    void workUnderABrokenLockIsCancelled() {
+        CompletableFuture<Boolean> isCancelled = new CompletableFuture<>();
+        CompletableFuture<Object> result = redis.client
+                .lock("orders")
+                .withLock(Mono.never().doOnCancel(() -> isCancelled.complete(true)))
+                .toFuture();
+        eventually(() -> redis.store.redis().exists(holderKey(LockKind.MUTEX)) == 1);
+
+        redis.store.redis().del(holderKey(LockKind.MUTEX));
+
+        assertThat(isCancelled.join()).isTrue();
+        assertThatThrownBy(result::join).hasCauseInstanceOf(LockLostException.class);
+    }
+
+    private LockReport inspected() {
+        RedisLockInspector inspector =
+                RedisLockBackend.builder(redis.store.uri()).inspector();
+        LockReport report = Store.answer(inspector.inspect("orders").single());
+        await(inspector.close());
+        return report;
+    }
+}
