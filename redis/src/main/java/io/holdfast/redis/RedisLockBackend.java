@@ -15,10 +15,8 @@ import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +66,7 @@ public final class RedisLockBackend implements LockBackend {
     private final Route route;
     private final PushChannel channel;
     private final LockRequests requests;
+    private final GroupedRenewals renewals;
 
     private RedisLockBackend(Builder builder) {
         List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
@@ -77,6 +76,7 @@ public final class RedisLockBackend implements LockBackend {
         String name = builder.keyPrefix + "client:" + UUID.randomUUID();
         channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
+        renewals = new GroupedRenewals(lettuce, failures, this::groupOf, this::renewals);
     }
 
     /**
@@ -172,25 +172,7 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return batch.isEmpty() ? Flux.empty() : renewalsByGroup(batch).flatMapIterable(answers -> answers);
-    }
-
-    /** One request for each group of keys that may be in one script call, all at once; the answers in the order of the claims. */
-    private Mono<List<Renewal>> renewalsByGroup(List<LockClaim> claims) {
-        Map<Integer, List<LockClaim>> groups = claims.stream().collect(Collectors.groupingBy(this::groupOf));
-        if (groups.size() == 1) {
-            return renewals(claims);
-        }
-        return Flux.fromIterable(groups.entrySet())
-                .flatMap(
-                        group -> renewals(group.getValue())
-                                .map(answers -> Map.entry(group.getKey(), answers.iterator())),
-                        groups.size())
-                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
-                .map(answers -> claims.stream()
-                        .map(claim ->
-                                requireNonNull(answers.get(groupOf(claim))).next())
-                        .toList());
+        return batch.isEmpty() ? Flux.empty() : renewals.send(batch).flatMapIterable(answers -> answers);
     }
 
     private int groupOf(LockClaim claim) {
