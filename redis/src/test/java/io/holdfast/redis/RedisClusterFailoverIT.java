@@ -120,6 +120,37 @@ class RedisClusterFailoverIT {
     }
 
     @Test
+    void aPlannedFailoverIsFollowedAndConnectionsToTheFormerMasterAreClosed() {
+        String name = names(0).get(0);
+        LockLease held = acquired(name);
+        CompletableFuture<LockLease> waiter = waiting(rival, name);
+        awaitReplicaInStep();
+        Store atReplica = Store.lookingInto(cluster.replicas().get(0));
+        eventually(() -> atMaster.redis().pubsubChannels().size() == 1);
+
+        assertThat(atReplica.redis().clusterFailover(false)).isEqualTo("OK");
+        cluster.awaitPromotion(0);
+        await(held.release());
+
+        assertThat(waiter.join().fencingToken()).isGreaterThan(held.fencingToken());
+        await(waiter.join().release());
+        // What is left is this test's, and what replicates.
+        eventually(() -> connectionsOfClients(atMaster) == 1);
+        assertThat(connectionsOfClients(atReplica))
+                .as("client, rival and its channel, this test")
+                .isEqualTo(4);
+        atReplica.stopLooking();
+    }
+
+    private static long connectionsOfClients(Store store) {
+        return store.redis()
+                .clientList()
+                .lines()
+                .filter(line -> !line.contains(" flags=S") && !line.contains(" flags=M"))
+                .count();
+    }
+
+    @Test
     void aHolderWhoseGrantTheReplicaMissedLearnsOfItByItsNextRenewalAndTokensRise() {
         String name = names(0).get(0);
         await(acquired(names(0).get(1)).release());
