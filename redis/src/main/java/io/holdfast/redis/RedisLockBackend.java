@@ -35,14 +35,14 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
  * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
- * {@code <prefix>client:<random>}. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
+ * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
  * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
  * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
  * {@code +cluster|slots +asking}.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
- * cluster, one for each master that is needed, and one for the channel. All are our own: the safety rules need client options
+ * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our own: the safety rules need client options
  * that a borrowed client does not have. Nothing is replayed after a reconnect. Answers come on the driver's threads.
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
@@ -50,9 +50,10 @@ import reactor.core.publisher.Mono;
  * lost, its holder learns of it by its next renewal, and somebody else may have the lock until then.
  *
  * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot is moved to another server, looks and releases fail
- * for the moment, and renewals do not. PUBLISH tells there how many listen at one server, not how many there are: a waiter
- * whose process was killed is not passed over at once, but costs the next one a claim time, or two at the head of the queue,
- * until it is stale after half of its lease. {@link LockBackend#renewAll} sends one request for each slot.
+ * for the moment and are tried again, and renewals do not; waiters keep their places and look again at once, but one that is passed over
+ * during the move is served later. {@link LockBackend#renewAll} sends one request for each slot; the claims of a master that fails, or
+ * that answers 250 ms (an eighth of the lease, if that is less) later than another one, are {@link Renewal.Unknown}. A failover is as
+ * behind sentinels, and concerns the locks of that master only.
  *
  * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again.
  */
