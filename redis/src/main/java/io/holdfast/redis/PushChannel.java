@@ -147,12 +147,15 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         }
     }
 
-    /** A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. */
+    /**
+     * A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. One that holds
+     * the lock renews, and is told of nothing but its own messages from then on.
+     */
     @Override
     public void moved() {
         watches.values().forEach(watched -> {
             PushLine line = watched.line();
-            if (line != null && !line.tag().equals(route.tagOf(watched.group()))) {
+            if (line != null && !line.tag().equals(route.tagOf(watched.group())) && watched.leave(line)) {
                 tell(watched, new WatchSignal.Changed());
             }
         });

@@ -15,11 +15,9 @@ import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -38,14 +36,14 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
  * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
- * {@code <prefix>client:<random>}. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
+ * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
  * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
  * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
  * {@code +cluster|slots +asking}.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
- * cluster, one for each master that is needed, and one for the channel. All are our own: the safety rules need client options
+ * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our own: the safety rules need client options
  * that a borrowed client does not have. Nothing is replayed after a reconnect. Answers come on the driver's threads.
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
@@ -54,9 +52,10 @@ import reactor.core.publisher.Mono;
  * Builder#confirmGrants} makes that rarer.
  *
  * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot is moved to another server, looks and releases fail
- * for the moment, and renewals do not. PUBLISH tells there how many listen at one server, not how many there are: a waiter
- * whose process was killed is not passed over at once, but costs the next one a claim time, or two at the head of the queue,
- * until it is stale after half of its lease. {@link LockBackend#renewAll} sends one request for each slot.
+ * for the moment and are tried again, and renewals do not; waiters keep their places and look again at once, but one that is passed over
+ * during the move is served later. {@link LockBackend#renewAll} sends one request for each slot; the claims of a master that fails, or
+ * that answers 250 ms (an eighth of the lease, if that is less) later than another one, are {@link Renewal.Unknown}. A failover is as
+ * behind sentinels, and concerns the locks of that master only.
  *
  * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again.
  */
@@ -70,6 +69,7 @@ public final class RedisLockBackend implements LockBackend {
     private final Route route;
     private final PushChannel channel;
     private final LockRequests requests;
+    private final GroupedRenewals renewals;
 
     /** Null unless asked for. */
     private final @Nullable GrantConfirmations confirmations;
@@ -86,6 +86,7 @@ public final class RedisLockBackend implements LockBackend {
         channel = new PushChannel(lettuce, route, name, failures, this::groupOf, told, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
         confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
+        renewals = new GroupedRenewals(lettuce, failures, this::groupOf, this::renewals);
     }
 
     /**
@@ -184,25 +185,7 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return batch.isEmpty() ? Flux.empty() : renewalsByGroup(batch).flatMapIterable(answers -> answers);
-    }
-
-    /** One request for each group of keys that may be in one script call, all at once; the answers in the order of the claims. */
-    private Mono<List<Renewal>> renewalsByGroup(List<LockClaim> claims) {
-        Map<Integer, List<LockClaim>> groups = claims.stream().collect(Collectors.groupingBy(this::groupOf));
-        if (groups.size() == 1) {
-            return renewals(claims);
-        }
-        return Flux.fromIterable(groups.entrySet())
-                .flatMap(
-                        group -> renewals(group.getValue())
-                                .map(answers -> Map.entry(group.getKey(), answers.iterator())),
-                        groups.size())
-                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
-                .map(answers -> claims.stream()
-                        .map(claim ->
-                                requireNonNull(answers.get(groupOf(claim))).next())
-                        .toList());
+        return batch.isEmpty() ? Flux.empty() : renewals.send(batch).flatMapIterable(answers -> answers);
     }
 
     private int groupOf(LockClaim claim) {

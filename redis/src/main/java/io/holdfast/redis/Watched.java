@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Sinks;
@@ -10,13 +11,16 @@ import reactor.core.publisher.Sinks;
 /** A claim that is watched: who is told, and the server where it waits. */
 final class Watched {
 
+    private static final AtomicReferenceFieldUpdater<Watched, @Nullable PushLine> LINE =
+            AtomicReferenceFieldUpdater.newUpdater(Watched.class, PushLine.class, "line");
+
     /** Which server has its key, see {@link Route#groupOf}. */
     private final int group;
 
     /** Replaced within the map's own update. */
     private volatile List<Sinks.Many<WatchSignal>> sinks;
 
-    /** Written by the watch with what the map of the cluster says, then by each look that is sent. */
+    /** Written by the watch with what the map of the cluster says, then by each look that is sent; null when its key has moved. */
     private volatile @Nullable PushLine line;
 
     Watched(int group, @Nullable PushLine line, Sinks.Many<WatchSignal> sink) {
@@ -36,9 +40,12 @@ final class Watched {
 
     /** Tells where its next look will be answered. True when that is not where its signals came from so far. */
     boolean moveTo(PushLine next) {
-        boolean isNew = line != next;
-        line = next;
-        return isNew;
+        return LINE.getAndSet(this, next) != next;
+    }
+
+    /** Leaves a server that has its key no more. False when it has left already. */
+    boolean leave(PushLine former) {
+        return LINE.compareAndSet(this, former, null);
     }
 
     Watched with(Sinks.Many<WatchSignal> one) {

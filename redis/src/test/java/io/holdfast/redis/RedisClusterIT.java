@@ -286,6 +286,38 @@ class RedisClusterIT {
     }
 
     @Test
+    void aWaiterThatIsPassedOverSinceItsSlotMovedIsToldToLookAndNotThatItHolds() throws InterruptedException {
+        String name = nameAt(0);
+        int slot = slotOf(name);
+        LockClaim holder = Store.claim(name);
+        LockClaim waiter = Store.claim(name, Waiting.QUEUE);
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        Store.answer(backend.tryAcquire(holder));
+        Disposable watch = another.watch(waiter).subscribe(signals::add);
+        Store.answer(another.tryAcquire(waiter));
+        assertThat(nextOf(signals, WatchSignal.Armed.class)).isNotNull();
+        try {
+            move(slot, stores.get(0), stores.get(1));
+            Store.answer(backend.release(holder));
+
+            assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Changed.class);
+            LockClaim stranger = Store.claim(name);
+            assertThat(Store.answer(backend.tryAcquire(stranger))).isInstanceOf(LockAttempt.Acquired.class);
+            assertThat(Store.answer(another.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
+            assertThat(nextOf(signals, WatchSignal.Armed.class))
+                    .as("at the new server")
+                    .isNotNull();
+            assertThat(Store.answer(backend.release(stranger))).isEqualTo(Ownership.HELD);
+            assertThat(nextOf(signals, WatchSignal.Granted.class).attempt()).isEqualTo(2);
+            assertThat(signals).isEmpty();
+            Store.answer(another.release(waiter.withAttempt(2)));
+        } finally {
+            watch.dispose();
+            giveBack(slot, stores.get(1), stores.get(0));
+        }
+    }
+
+    @Test
     void waitersFollowTheirSlotAtOnceWhicheverPlaceTheyHave() {
         LockClient holder = LockClient.create(backend);
         LockClient waiting = LockClient.create(another);

@@ -3,13 +3,15 @@ package io.holdfast.testkit.server;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * A real cluster of three masters without replicas, of its own, on free ports, empty; it ends with {@link #close} or with this
- * JVM. The servers are child processes: {@code redis-server} on the PATH, else, or when {@value RedisServer#SWITCH} says
+ * A real cluster of three masters, without replicas or with one each, of its own, on free ports, empty; it ends with {@link #close} or
+ * with this JVM. The servers are child processes: {@code redis-server} on the PATH, else, or when {@value RedisServer#SWITCH} says
  * {@code embedded}, the binary that embedded-redis brings. Docker is not used for it.
  *
- * <p>A slot whose master is stopped is not served; the other slots are. Its methods block.
+ * <p>A slot whose master is stopped is not served until its replica, if it has one, was promoted; the other slots are. Its methods
+ * block.
  */
 public final class RedisCluster implements AutoCloseable {
 
@@ -17,22 +19,41 @@ public final class RedisCluster implements AutoCloseable {
     private static final int SLOTS = 16_384;
 
     private final List<RedisServer> masters = new ArrayList<>();
+    private final List<RedisServer> replicas = new ArrayList<>();
 
     private RedisCluster() {}
 
     /**
-     * Starts the servers and makes them a cluster.
+     * Starts three masters and makes them a cluster.
      *
      * @return a cluster in which every slot is served
      * @throws IllegalStateException if it cannot be started
      */
     public static RedisCluster start() {
+        return start(false);
+    }
+
+    /**
+     * Starts three masters with a replica each, which takes over some seconds after its master has gone.
+     *
+     * @return a cluster in which every slot is served, and every replica in step
+     * @throws IllegalStateException if it cannot be started
+     */
+    public static RedisCluster startWithReplicas() {
+        return start(true);
+    }
+
+    private static RedisCluster start(boolean withReplicas) {
         RedisCluster cluster = new RedisCluster();
         try {
             for (int i = 0; i < MASTERS; i++) {
                 cluster.masters.add(server());
             }
+            for (int i = 0; withReplicas && i < MASTERS; i++) {
+                cluster.replicas.add(server());
+            }
             cluster.join();
+            cluster.replicate();
             return cluster;
         } catch (RuntimeException e) {
             cluster.close();
@@ -54,7 +75,11 @@ public final class RedisCluster implements AutoCloseable {
                         "--cluster-node-timeout",
                         "2000",
                         "--cluster-require-full-coverage",
-                        "no"),
+                        "no",
+                        "--cluster-replica-validity-factor",
+                        "0",
+                        "--repl-diskless-sync-delay",
+                        "0"),
                 "");
         return new RedisServer(started.process(), started.kind(), null);
     }
@@ -68,12 +93,34 @@ public final class RedisCluster implements AutoCloseable {
                     .forEach(slots::add);
             ask(i, slots);
         }
-        for (RedisServer other : masters.subList(1, MASTERS)) {
+        for (RedisServer other : all().subList(1, all().size())) {
             ask(0, List.of("CLUSTER", "MEET", other.host(), Integer.toString(other.port())));
         }
         for (int i = 0; i < MASTERS; i++) {
             int number = i;
             PlainQuestion.await("server %d of the cluster sees all slots".formatted(i), () -> sees(number));
+        }
+    }
+
+    private void replicate() {
+        for (int i = 0; i < replicas.size(); i++) {
+            RedisServer replica = replicas.get(i);
+            String master = PlainQuestion.ask(masters.get(i), List.of("CLUSTER", "MYID"))
+                    .strip();
+            PlainQuestion.await(
+                    replica + " knows its master",
+                    () -> PlainQuestion.ask(replica, List.of("CLUSTER", "NODES"))
+                            .contains(master));
+            ask(replica, List.of("CLUSTER", "REPLICATE", master));
+        }
+        replicas.forEach(replica -> PlainQuestion.await(
+                replica + " is in step",
+                () -> PlainQuestion.ask(replica, List.of("INFO", "replication")).contains("master_link_status:up")));
+        for (int i = 0; i < replicas.size(); i++) {
+            String port = "\n%d\n".formatted(replicas.get(i).port());
+            masters.forEach(master -> PlainQuestion.await(
+                    master + " knows all replicas",
+                    () -> PlainQuestion.ask(master, List.of("CLUSTER", "SLOTS")).contains(port)));
         }
     }
 
@@ -85,7 +132,11 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     private void ask(int number, List<String> words) {
-        String answer = PlainQuestion.ask(masters.get(number), words);
+        ask(masters.get(number), words);
+    }
+
+    private static void ask(RedisServer server, List<String> words) {
+        String answer = PlainQuestion.ask(server, words);
         if (!answer.startsWith("OK")) {
             throw new IllegalStateException("%s answered %s".formatted(words.get(1), answer));
         }
@@ -100,13 +151,48 @@ public final class RedisCluster implements AutoCloseable {
         return List.copyOf(masters);
     }
 
+    /**
+     * The replicas, each at the place of its master.
+     *
+     * @return an immutable list; empty when the cluster was started without
+     */
+    public List<RedisServer> replicas() {
+        return List.copyOf(replicas);
+    }
+
+    /**
+     * Waits until a replica was promoted, and all servers that run know it.
+     *
+     * @param number its place
+     * @throws IllegalStateException if that takes more than half a minute
+     */
+    public void awaitPromotion(int number) {
+        RedisServer replica = replicas.get(number);
+        String owner = "%d\n%d\n%s\n%d\n"
+                .formatted(
+                        SLOTS * number / MASTERS, SLOTS * (number + 1) / MASTERS - 1, replica.host(), replica.port());
+        List<RedisServer> running = all().stream()
+                .filter(server -> server != masters.get(number))
+                .filter(server -> server.pid().isPresent())
+                .toList();
+        PlainQuestion.await(
+                replica + " is a master",
+                () -> running.stream()
+                        .allMatch(server -> PlainQuestion.ask(server, List.of("CLUSTER", "SLOTS"))
+                                .contains(owner)));
+    }
+
+    private List<RedisServer> all() {
+        return Stream.concat(masters.stream(), replicas.stream()).toList();
+    }
+
     @Override
     public void close() {
-        masters.forEach(RedisServer::close);
+        all().forEach(RedisServer::close);
     }
 
     @Override
     public String toString() {
-        return "cluster of " + masters;
+        return "cluster of %s with replicas %s".formatted(masters, replicas);
     }
 }
