@@ -12,6 +12,7 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
@@ -48,15 +49,23 @@ final class LettuceClient {
 
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
+    /** Written once, before the first connection. */
+    private volatile ConnectionSetup setup = ConnectionSetup.NONE;
+
     private LettuceClient(RedisClient client, @Nullable ClientResources own) {
         this.client = client;
         this.own = own;
     }
 
-    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl) {
+    /**
+     * A client that has not connected yet.
+     *
+     * @param protocol the only one to be spoken; null for the newest that the server has
+     */
+    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, @Nullable ProtocolVersion protocol) {
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
-        client.setOptions(options(ssl));
+        client.setOptions(options(ssl, protocol));
         return new LettuceClient(client, own);
     }
 
@@ -90,8 +99,9 @@ final class LettuceClient {
                 .build();
     }
 
-    private static ClientOptions options(SslOptions ssl) {
+    private static ClientOptions options(SslOptions ssl, @Nullable ProtocolVersion protocol) {
         return ClientOptions.builder()
+                .protocolVersion(protocol)
                 .autoReconnect(true)
                 .sslOptions(ssl)
                 // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
@@ -106,6 +116,16 @@ final class LettuceClient {
                         .tcpNoDelay(true)
                         .build())
                 .build();
+    }
+
+    /** What is done with each new connection for commands. */
+    ConnectionSetup setup() {
+        return (link, made) -> setup.prepare(link, made);
+    }
+
+    /** Called at most once, before the first connection. */
+    void prepareBy(ConnectionSetup wanted) {
+        setup = wanted;
     }
 
     /** A connection for commands; fails, possibly at once, when there is none or this was closed. */

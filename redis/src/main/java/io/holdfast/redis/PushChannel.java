@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
@@ -45,7 +45,7 @@ final class PushChannel {
     private final Route route;
     private final String name;
     private final RedisFailures failures;
-    private final UnaryOperator<WatchSignal> told;
+    private final Function<PushMessage, WatchSignal> told;
     private final Consumer<PushMessage> giveBack;
 
     private final ConcurrentMap<String, List<Sinks.Many<WatchSignal>>> watches = new ConcurrentHashMap<>();
@@ -63,7 +63,7 @@ final class PushChannel {
     /**
      * A closed channel.
      *
-     * @param told makes what is told out of what the server pushed
+     * @param told what to tell the claim of a message
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
@@ -71,7 +71,7 @@ final class PushChannel {
             Route route,
             String name,
             RedisFailures failures,
-            UnaryOperator<WatchSignal> told,
+            Function<PushMessage, WatchSignal> told,
             Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
         this.route = route;
@@ -120,6 +120,14 @@ final class PushChannel {
                     some.stream().filter(other -> other != watch).toList();
             return rest.isEmpty() ? null : rest;
         });
+    }
+
+    /** Tells the watches of a claim that it should look again. */
+    void changed(String claimId) {
+        List<Sinks.Many<WatchSignal>> some = watches.get(claimId);
+        if (some != null) {
+            some.forEach(watch -> watch.emitNext(new WatchSignal.Changed(), RETRY));
+        }
     }
 
     int watchCount() {
@@ -212,7 +220,7 @@ final class PushChannel {
         }
         List<Sinks.Many<WatchSignal>> some = watches.get(message.claimId());
         if (some != null) {
-            some.forEach(watch -> watch.emitNext(told.apply(message.signal()), RETRY));
+            some.forEach(watch -> watch.emitNext(told.apply(message), RETRY));
         } else {
             giveBack.accept(message);
         }

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +9,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -244,6 +247,26 @@ class RedisClusterIT {
             assertThat(emptied).isEqualTo("OKOK");
             own(slot, from);
         }
+    }
+
+    @Test
+    void aDeletedKeyIsToldAtOnceByWhicheverServerHadIt() {
+        Duration lease = Duration.ofSeconds(30);
+        LockClient told = LockClient.builder(RedisLockBackend.clusterBuilder(
+                                List.of(RedisURI.create(cluster.masters().get(0).uri())))
+                        .lossByPush(true)
+                        .build())
+                .options(LockOptions.builder().leaseDuration(lease).build())
+                .build();
+        for (String name : List.of("a", "b", "c", "d", "e", "f")) {
+            Store server = serverOf(name);
+            LockLease held = await(told.lock(name).acquire());
+            CompletableFuture<LossReason> loss = held.onLoss().toFuture();
+            eventually(() -> server.redis().info("stats").contains("tracking_total_keys:1"));
+            assertThat(server.redis().del(Store.holderKey(name))).isEqualTo(1);
+            assertThat(loss).as(name).succeedsWithin(lease.dividedBy(30)).isEqualTo(LossReason.NOT_HELD);
+        }
+        await(told.close());
     }
 
     @Test
