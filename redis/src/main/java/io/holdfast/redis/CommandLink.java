@@ -22,6 +22,7 @@ final class CommandLink {
 
     private final LettuceClient lettuce;
     private final RedisURI uri;
+    private final ConnectionSetup setup;
     private final SendQueue queue = new SendQueue();
 
     /** Those who wait for the connection; polled within the queue only. */
@@ -45,8 +46,13 @@ final class CommandLink {
     private volatile long answeredAt = System.nanoTime();
 
     CommandLink(LettuceClient lettuce, RedisURI uri) {
+        this(lettuce, uri, lettuce.setup());
+    }
+
+    private CommandLink(LettuceClient lettuce, RedisURI uri, ConnectionSetup setup) {
         this.lettuce = lettuce;
         this.uri = uri;
+        this.setup = setup;
     }
 
     RedisURI uri() {
@@ -106,7 +112,7 @@ final class CommandLink {
         if (made != null) {
             return made;
         }
-        CommandLink mine = new CommandLink(lettuce, uri); // connects nowhere yet
+        CommandLink mine = new CommandLink(lettuce, uri, ConnectionSetup.NONE); // connects nowhere yet
         CommandLink other = blocking.compareAndExchange(null, mine);
         if (isEnded) {
             mine.end();
@@ -183,12 +189,24 @@ final class CommandLink {
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {
         var unused = lettuce.connect(uri).whenComplete((made, error) -> {
             if (error == null) {
+                prepare(made, mine);
+            } else {
+                fail(mine, error);
+            }
+        });
+    }
+
+    private void prepare(
+            StatefulRedisConnection<String, String> made,
+            CompletableFuture<StatefulRedisConnection<String, String>> mine) {
+        var unused = setup.prepare(this, made).whenComplete((prepared, error) -> {
+            if (error == null) {
                 answered();
-                mine.complete(made);
-                connection = made; // last, so that nobody passes those who waited for it
+                mine.complete(prepared);
+                connection = prepared; // last, so that nobody passes those who waited for it
                 if (isEnded) {
                     connection = null;
-                    close(made);
+                    close(prepared);
                 }
             } else {
                 fail(mine, error);

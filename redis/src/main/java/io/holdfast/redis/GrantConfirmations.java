@@ -40,7 +40,8 @@ final class GrantConfirmations {
     }
 
     /** A pushed grant is not told: the claim looks, is found to hold, and that look is confirmed as any other. */
-    static WatchSignal withoutGrant(WatchSignal signal) {
+    static WatchSignal withoutGrant(PushMessage message) {
+        WatchSignal signal = message.signal();
         return signal instanceof WatchSignal.Granted ? new WatchSignal.Changed() : signal;
     }
 

@@ -12,6 +12,7 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
@@ -49,21 +50,40 @@ final class LettuceClient {
 
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
+    /** Written once, before the first connection. */
+    private volatile ConnectionSetup setup = ConnectionSetup.NONE;
+
     private LettuceClient(RedisClient client, @Nullable ClientResources own) {
         this.client = client;
         this.own = own;
     }
 
-    /** For locks: the engine bounds every operation, and the driver's timer would only cost. */
-    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl) {
+    /**
+     * For locks: the engine bounds every operation, and the driver's timer would only cost.
+     *
+     * @param protocol the only one to be spoken; null for the newest that the server has
+     */
+    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, @Nullable ProtocolVersion protocol) {
         return create(
-                shared, ssl, TimeoutOptions.builder().timeoutCommands(false).build());
+                shared,
+                ssl,
+                protocol,
+                TimeoutOptions.builder().timeoutCommands(false).build());
     }
 
+    /** For whoever has no engine. */
     static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, TimeoutOptions timeouts) {
+        return create(shared, ssl, null, timeouts);
+    }
+
+    private static LettuceClient create(
+            @Nullable ClientResources shared,
+            SslOptions ssl,
+            @Nullable ProtocolVersion protocol,
+            TimeoutOptions timeouts) {
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
-        client.setOptions(options(ssl, timeouts));
+        client.setOptions(options(ssl, protocol, timeouts));
         return new LettuceClient(client, own);
     }
 
@@ -97,8 +117,9 @@ final class LettuceClient {
                 .build();
     }
 
-    private static ClientOptions options(SslOptions ssl, TimeoutOptions timeouts) {
+    private static ClientOptions options(SslOptions ssl, @Nullable ProtocolVersion protocol, TimeoutOptions timeouts) {
         return ClientOptions.builder()
+                .protocolVersion(protocol)
                 .autoReconnect(true)
                 .sslOptions(ssl)
                 // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
@@ -112,6 +133,16 @@ final class LettuceClient {
                         .tcpNoDelay(true)
                         .build())
                 .build();
+    }
+
+    /** What is done with each new connection for commands. */
+    ConnectionSetup setup() {
+        return (link, made) -> setup.prepare(link, made);
+    }
+
+    /** Called at most once, before the first connection. */
+    void prepareBy(ConnectionSetup wanted) {
+        setup = wanted;
     }
 
     /** A connection for commands; fails, possibly at once, when there is none or this was closed. */

@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
@@ -40,7 +40,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     private final String name;
     private final RedisFailures failures;
     private final ToIntFunction<LockClaim> groupOf;
-    private final UnaryOperator<WatchSignal> told;
+    private final Function<PushMessage, WatchSignal> told;
     private final Consumer<PushMessage> giveBack;
 
     private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
@@ -53,7 +53,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
      *
      * @param name what the names of the channels begin with
      * @param groupOf as {@link Route#groupOf}, of a claim's key
-     * @param told makes what is told out of what the server pushed
+     * @param told what to tell the claim of a message
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
@@ -62,7 +62,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
             String name,
             RedisFailures failures,
             ToIntFunction<LockClaim> groupOf,
-            UnaryOperator<WatchSignal> told,
+            Function<PushMessage, WatchSignal> told,
             Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
         this.route = route;
@@ -124,6 +124,14 @@ final class PushChannel implements PushLine.Listener, RouteListener {
 
     private void remove(String claimId, Sinks.@Nullable Many<WatchSignal> watch) {
         watches.computeIfPresent(claimId, (id, watched) -> watched.without(watch));
+    }
+
+    /** Tells the watches of a claim that it should look again. */
+    void changed(String claimId) {
+        Watched watched = watches.get(claimId);
+        if (watched != null) {
+            tell(watched, new WatchSignal.Changed());
+        }
     }
 
     int watchCount() {
@@ -218,7 +226,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         }
         Watched watched = watches.get(message.claimId());
         if (watched != null) {
-            tell(watched, told.apply(message.signal()));
+            tell(watched, told.apply(message));
         } else {
             giveBack.accept(message);
         }

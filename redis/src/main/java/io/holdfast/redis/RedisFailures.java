@@ -21,6 +21,9 @@ record RedisFailures(String server) {
     private static final String FOREIGN =
             "there is something else under a key of this lock, which is left untouched: choose another key prefix or name";
 
+    private static final String NO_RESP3 =
+            "lossByPush needs RESP3, which the server or a proxy before it does not speak: do without lossByPush, or upgrade";
+
     private static final String SENTINEL = "the sentinels know no master of that name: check sentinelMasterId";
     private static final String CLUSTER = "the server is part of a cluster: use RedisLockBackend.cluster";
     private static final String CLUSTER_DOWN =
@@ -41,6 +44,8 @@ record RedisFailures(String server) {
             new Known("NOPERM", false, permission()),
             new Known("can't run this command", false, permission()),
             new Known("can't access at least one of the keys", false, permission()),
+            new Known("NOPROTO", false, NO_RESP3),
+            new Known("HELLO", false, NO_RESP3),
             new Known("FOREIGN", false, FOREIGN),
             new Known("WRONGTYPE", false, FOREIGN),
             new Known("LOADING", true, "the server is still loading its data: wait"),

@@ -11,13 +11,13 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -74,19 +74,25 @@ public final class RedisLockBackend implements LockBackend {
     /** Null unless asked for. */
     private final @Nullable GrantConfirmations confirmations;
 
+    /** Null unless asked for. */
+    private final @Nullable LossByPush losses;
+
     private RedisLockBackend(Builder builder) {
         List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
         failures = RedisFailures.at(uris);
-        lettuce = LettuceClient.create(builder.resources, builder.ssl.build());
+        lettuce = LettuceClient.create(
+                builder.resources, builder.ssl.build(), builder.lossByPush ? ProtocolVersion.RESP3 : null);
         route = builder.isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
         String name = builder.keyPrefix + "client:" + UUID.randomUUID();
         ReplicaConfirmation confirmation = builder.confirmation;
-        UnaryOperator<WatchSignal> told =
-                confirmation == null ? UnaryOperator.identity() : GrantConfirmations::withoutGrant;
-        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, told, this::giveBack);
+        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::told, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
         confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
         renewals = new GroupedRenewals(lettuce, failures, this::groupOf, this::renewals);
+        losses = builder.lossByPush ? new LossByPush(route, requests, channel::changed) : null;
+        if (losses != null) {
+            lettuce.prepareBy(losses);
+        }
     }
 
     /**
@@ -173,7 +179,8 @@ public final class RedisLockBackend implements LockBackend {
             Mono<LockAttempt> look =
                     ask(requests.acquire(claim, link -> channel.nameFor(id, link), () -> channel.openFor(id)));
             GrantConfirmations wanted = confirmations;
-            return wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
+            Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
+            return losses == null ? sure : sure.doOnNext(answer -> losses.looked(claim, answer));
         });
     }
 
@@ -195,16 +202,32 @@ public final class RedisLockBackend implements LockBackend {
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
         return Mono.defer(() -> {
             RenewalBatch batch = RenewalBatch.of(claims);
-            return Flux.fromIterable(batch.parts())
+            Mono<List<Renewal>> all = Flux.fromIterable(batch.parts())
                     .flatMapSequential(part -> ask(requests.renew(part)))
                     .collectList()
                     .map(batch::inOrder);
+            return losses == null ? all : all.doOnNext(answers -> losses.renewed(claims, answers));
         });
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        return Mono.defer(() -> ask(requests.release(claim)));
+        return Mono.defer(() -> {
+            if (losses != null) {
+                losses.ended(claim);
+            }
+            return ask(requests.release(claim));
+        });
+    }
+
+    private WatchSignal told(PushMessage message) {
+        if (confirmations != null) {
+            return GrantConfirmations.withoutGrant(message);
+        }
+        if (losses != null) {
+            losses.pushed(message);
+        }
+        return message.signal();
     }
 
     /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
@@ -220,6 +243,11 @@ public final class RedisLockBackend implements LockBackend {
         return ScriptCall.send(route, failures, request);
     }
 
+    /** Keys that the server was asked to watch, for tests. */
+    int watchedKeys() {
+        return losses == null ? 0 : losses.size();
+    }
+
     /** Claims that are watched now, for tests. */
     int watchCount() {
         return channel.watchCount();
@@ -227,7 +255,9 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return channel.watch(claim);
+        Flux<WatchSignal> signals = channel.watch(claim);
+        // A late push may have come after the release.
+        return losses == null ? signals : signals.doOnCancel(() -> losses.ended(claim));
     }
 
     @Override
@@ -260,6 +290,7 @@ public final class RedisLockBackend implements LockBackend {
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
         private @Nullable ReplicaConfirmation confirmation;
+        private boolean lossByPush;
 
         private Builder(List<RedisURI> uris, boolean isCluster) {
             this.uris = uris;
@@ -373,6 +404,32 @@ public final class RedisLockBackend implements LockBackend {
          */
         public RedisLockInspector inspector() {
             return new RedisLockInspector(resources, ssl.build(), uris, isCluster, keyPrefix);
+        }
+
+        /**
+         * Lets the server tell at once when somebody else deletes or changes the key of a held mutex, or it expires or is
+         * evicted, or the server is flushed ({@code CLIENT TRACKING}). Off by default: a holder learns of it by its next
+         * renewal then.
+         *
+         * <p>What is told is verified with a renewal, and that answer decides. After a lost connection all held locks are
+         * verified in batches. Not told, and found by the next renewal as before: what this client's own commands cause, such as
+         * the eviction of one lock by the grant of another; a key that is replaced within the round trip after a grant or renewal;
+         * and the locks that several hold, whose keys each holder changes.
+         *
+         * <p><b>Cost</b>: two commands, {@code CLIENT CACHING} and {@code EXISTS}, after a grant and after each batch of renewals;
+         * nobody waits for them. The server remembers a key and a client for each held mutex. When that table is full
+         * ({@code tracking-table-max-keys}, a million by default), it forgets some: it tells of them as if they had changed, which
+         * costs a renewal each, at most ten in a lease; or not at all, when it was our own command that filled it.
+         *
+         * <p>The server has to speak RESP3. Where it does not, or the ACL forbids tracking, every operation fails with a {@link
+         * io.holdfast.LockBackendException} that says so.
+         *
+         * @param isWanted whether to do so
+         * @return this
+         */
+        public Builder lossByPush(boolean isWanted) {
+            lossByPush = isWanted;
+            return this;
         }
 
         /**

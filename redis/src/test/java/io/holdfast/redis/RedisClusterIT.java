@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,6 +10,8 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -378,6 +381,26 @@ class RedisClusterIT {
         } finally {
             giveBack(slot, to, from);
         }
+    }
+
+    @Test
+    void aDeletedKeyIsToldAtOnceByWhicheverServerHadIt() {
+        Duration lease = Duration.ofSeconds(30);
+        LockClient told = LockClient.builder(RedisLockBackend.clusterBuilder(
+                                List.of(RedisURI.create(cluster.masters().get(0).uri())))
+                        .lossByPush(true)
+                        .build())
+                .options(LockOptions.builder().leaseDuration(lease).build())
+                .build();
+        for (String name : List.of("a", "b", "c", "d", "e", "f")) {
+            Store server = serverOf(name);
+            LockLease held = await(told.lock(name).acquire());
+            CompletableFuture<LossReason> loss = held.onLoss().toFuture();
+            eventually(() -> server.redis().info("stats").contains("tracking_total_keys:1"));
+            assertThat(server.redis().del(Store.holderKey(name))).isEqualTo(1);
+            assertThat(loss).as(name).succeedsWithin(lease.dividedBy(30)).isEqualTo(LossReason.NOT_HELD);
+        }
+        await(told.close());
     }
 
     @Test

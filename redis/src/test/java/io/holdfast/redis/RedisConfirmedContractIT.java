@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract of a back end, when every grant has to be confirmed by a replica. */
+/** The contract of a back end, when every grant has to be confirmed by a replica; with the other option of the builder too. */
 class RedisConfirmedContractIT implements LockBackendContract {
 
     private static final Duration CLAIM_TIME = Duration.ofMillis(500);
@@ -31,6 +31,7 @@ class RedisConfirmedContractIT implements LockBackendContract {
         return RedisLockBackend.builder(store.uri())
                 .claimTime(CLAIM_TIME)
                 .confirmGrants(1, Duration.ofSeconds(1))
+                .lossByPush(true)
                 .build();
     }
 

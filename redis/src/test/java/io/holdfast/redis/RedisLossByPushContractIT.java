@@ -1,0 +1,76 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of a back end, when the server tells of keys that go away. */
+class RedisLossByPushContractIT implements LockBackendContract {
+
+    /** Short, since the contract waits for it with a real clock. */
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static Store store;
+    private static RedisLockBackend backend;
+    private static RedisLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        backend = RedisLockBackend.builder(store.uri())
+                .claimTime(CLAIM_TIME)
+                .lossByPush(true)
+                .build();
+        another = RedisLockBackend.builder(store.uri())
+                .claimTime(CLAIM_TIME)
+                .lossByPush(true)
+                .build();
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return another;
+    }
+
+    @Override
+    public Duration claimTime() {
+        return CLAIM_TIME;
+    }
+
+    /** A real server's time only passes by itself. */
+    @Override
+    public void passTime(Duration time) {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> keys = store.keys().stream().filter(key -> !key.endsWith(":token") && !key.contains(":gone:"));
+        Stream<String> watches =
+                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        Stream<String> watched = Stream.of(backend, another)
+                .filter(it -> it.watchedKeys() > 0)
+                .map(it -> it.watchedKeys() + " keys that the server was asked to watch");
+        return Stream.of(keys, watches, watched).flatMap(it -> it).toList();
+    }
+}

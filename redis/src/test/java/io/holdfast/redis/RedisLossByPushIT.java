@@ -1,0 +1,349 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static io.holdfast.redis.ClientOverRedis.pause;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisURI;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** The server tells a holder when its key goes away. */
+class RedisLossByPushIT {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    /** A tenth of the renewal period: without a push it would not be noticed by then. */
+    private static final Duration AT_ONCE = LEASE.dividedBy(30);
+
+    private Store store;
+    private RedisLockBackend backend;
+    private LockClient client;
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        backend = pushed();
+        client = LockClient.builder(backend)
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .listener(event -> {}) // instead of a line in the log for each of many losses
+                .build();
+    }
+
+    private RedisLockBackend pushed() {
+        return RedisLockBackend.builder(store.uri()).lossByPush(true).build();
+    }
+
+    @AfterEach
+    void stop() {
+        await(client.close());
+        store.close();
+    }
+
+    private LockLease acquired(String name) {
+        long before = info("stats", "tracking_total_keys");
+        LockLease lease = await(client.lock(name).acquire());
+        eventually(() -> info("stats", "tracking_total_keys") == before + 1);
+        return lease;
+    }
+
+    private long info(String section, String field) {
+        Matcher line = Pattern.compile(field + ":(\\d+)").matcher(store.redis().info(section));
+        return line.find() ? Long.parseLong(line.group(1)) : 0;
+    }
+
+    private void assertLostAtOnce(LockLease lease, Runnable accident) {
+        CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
+        accident.run();
+        assertThat(loss).succeedsWithin(AT_ONCE).isEqualTo(LossReason.NOT_HELD);
+    }
+
+    @Test
+    void aDeletedKeyIsToldAtOnce() {
+        String key = Store.holderKey("orders");
+        assertLostAtOnce(
+                acquired("orders"), () -> assertThat(store.redis().del(key)).isEqualTo(1));
+    }
+
+    @Test
+    void aDeletedKeyOfATriedLockIsToldAtOnce() {
+        LockLease lease = await(client.lock("orders").tryAcquire());
+        eventually(() -> info("stats", "tracking_total_keys") == 1);
+        assertLostAtOnce(
+                lease,
+                () -> assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1));
+    }
+
+    @Test
+    void aKeyThatSomebodyElseTookIsToldAtOnce() {
+        String key = Store.holderKey("orders");
+        assertLostAtOnce(
+                acquired("orders"),
+                () -> assertThat(store.redis().hset(key, Map.of("id", "foreign")))
+                        .isZero());
+        assertThat(store.redis().del(key)).isEqualTo(1);
+    }
+
+    @Test
+    void aFlushIsToldAtOnce() {
+        assertLostAtOnce(
+                acquired("orders"), () -> assertThat(store.redis().flushall()).isEqualTo("OK"));
+    }
+
+    @Test
+    void anExpiryIsToldAtOnce() {
+        String key = Store.holderKey("orders");
+        LockLease lease = acquired("orders");
+        // PEXPIRE is a change as well: it is verified, which sets the expiry anew. So: gone before that.
+        assertLostAtOnce(lease, () -> assertThat(store.redis().pexpire(key, 0)).isTrue());
+    }
+
+    @Test
+    void aShortenedExpiryIsSetAnew() {
+        LockLease lease = acquired("orders");
+        String key = Store.holderKey("orders");
+        assertThat(store.redis().pexpire(key, LEASE.toMillis() / 2)).isTrue();
+        eventually(() -> store.redis().pttl(key) > LEASE.toMillis() * 3 / 4);
+        assertThat(lease.isValid()).isTrue();
+        await(lease.release());
+    }
+
+    @Test
+    void anEvictionIsToldAtOnce() {
+        LockLease lease = acquired("orders");
+        assertThat(store.redis().configSet("maxmemory-policy", "allkeys-random"))
+                .isEqualTo("OK");
+        assertLostAtOnce(lease, () -> {
+            assertThat(store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
+            eventually(() -> info("stats", "evicted_keys") > 0 && store.redis().exists(Store.holderKey("orders")) == 0);
+            assertThat(store.redis().configSet("maxmemory", "0")).isEqualTo("OK");
+        });
+    }
+
+    @Test
+    void aRestartIsToldWhenTheServerIsBack() {
+        LockLease lease = acquired("orders");
+        assertLostAtOnce(lease, store.server::restart);
+    }
+
+    @Test
+    void aPushedGrantIsWatchedToo() {
+        LockLease holder = acquired("orders");
+        CompletableFuture<LockLease> waiting = client.lock("orders").acquire().toFuture();
+        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> !store.redis().pubsubChannels("holdfast:client:*").isEmpty());
+        await(holder.release());
+        LockLease next = waiting.join();
+        eventually(() -> info("stats", "tracking_total_keys") == 1);
+        assertLostAtOnce(
+                next,
+                () -> assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1));
+    }
+
+    @Test
+    void aLostConnectionIsVerifiedAndWatchedAgain() {
+        LockLease lease = acquired("orders");
+        store.redis().configResetstat();
+        assertThat(store.redis().clientKill(KillArgs.Builder.typeNormal().skipme()))
+                .isPositive();
+        eventually(() -> store.calls("evalsha") == 1 && info("stats", "tracking_total_keys") == 1);
+        assertThat(lease.isValid()).isTrue();
+        assertLostAtOnce(
+                lease,
+                () -> assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1));
+    }
+
+    @Test
+    void ownRenewalsAndReleasesAreNotTold() {
+        LockLease lease = acquired("orders");
+        store.redis().configResetstat();
+        for (int i = 0; i < 10; i++) {
+            await(lease.renew());
+        }
+        await(lease.release());
+        pause(AT_ONCE.dividedBy(5));
+        assertThat(store.calls("evalsha")).as("10 renewals and a release").isEqualTo(11);
+        assertThat(info("stats", "tracking_total_keys")).isZero();
+    }
+
+    @Test
+    void aGrantCostsTwoCommandsThatNobodyWaitsFor() {
+        String name = "orders";
+        LockLease other = acquired("another");
+        store.redis().configResetstat();
+        for (int i = 0; i < 20; i++) {
+            LockClaim claim = Store.claim(name);
+            assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+            eventually(() -> info("stats", "tracking_total_keys") == 2);
+            assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        }
+        assertThat(store.calls("evalsha")).isEqualTo(40);
+        assertThat(store.calls("client") + store.calls("client\\|caching")).isEqualTo(20);
+        // The scripts ask 2 times in a cycle.
+        assertThat(store.calls("exists")).isEqualTo(60);
+        await(other.release());
+    }
+
+    @Test
+    void nothingIsSentWhenItIsOff() {
+        RedisLockBackend plain = store.backend();
+        LockClaim claim = Store.claim("orders");
+        Store.answer(plain.tryAcquire(claim));
+        assertThat(info("clients", "tracking_clients")).isZero();
+        store.redis().configResetstat();
+        Store.answer(plain.renew(claim));
+        assertThat(store.calls("client") + store.calls("client\\|caching")).isZero();
+        assertThat(store.calls("exists")).isZero();
+        Store.answer(plain.release(claim));
+        Store.end(plain);
+    }
+
+    @Test
+    void whoOnlyWaitsIsNotTold() {
+        LockLease holder = acquired("orders");
+        RedisLockBackend rival = pushed();
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        Disposable watch = rival.watch(waiter).subscribe(signals::add);
+        assertThat(Store.answer(rival.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(info("clients", "tracking_clients")).isEqualTo(2);
+        assertThat(info("stats", "tracking_total_items"))
+                .as("the holder's client watches, and watches one key")
+                .isEqualTo(1);
+        watch.dispose();
+        Store.answer(rival.release(waiter));
+        Store.end(rival);
+        await(holder.release());
+    }
+
+    @Test
+    void manyAcquisitionsLeaveNothingInTheServersTable() {
+        for (int i = 0; i < 200; i++) {
+            await(await(client.lock("lock-" + i).acquire()).release());
+        }
+        eventually(() -> client.toString().contains("0 held, 0 releasing"));
+        assertThat(info("stats", "tracking_total_keys")).isZero();
+        assertThat(backend.watchedKeys()).isZero();
+    }
+
+    @Test
+    void aFlushIsVerifiedInBatches() {
+        int locks = 2_000;
+        List<LockLease> leases = Store.answer(Flux.range(0, locks)
+                .flatMap(i -> client.lock("lock-" + i).acquire(), locks)
+                .collectList());
+        eventually(() -> info("stats", "tracking_total_keys") == locks);
+        List<CompletableFuture<LossReason>> losses =
+                leases.stream().map(lease -> lease.onLoss().toFuture()).toList();
+        store.redis().configResetstat();
+        long flushed = System.nanoTime();
+        assertThat(store.redis().flushall()).isEqualTo("OK");
+        CompletableFuture.allOf(losses.toArray(CompletableFuture[]::new)).join();
+        long micros = (System.nanoTime() - flushed) / 1000;
+        System.out.println("[holdfast] a flush of " + locks + " held locks was told with " + store.calls("evalsha")
+                + " commands in " + micros + " us");
+        assertThat(store.calls("evalsha")).isLessThan(locks / 20);
+    }
+
+    @Test
+    void aTableThatIsTooSmallCostsTenVerificationsInALeaseAtMost() {
+        assertThat(store.redis().configSet("tracking-table-max-keys", "1")).isEqualTo("OK");
+        store.redis().configResetstat();
+        List<LockLease> leases = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            leases.add(await(client.lock("lock-" + i).acquire()));
+        }
+        pause(LEASE.dividedBy(10));
+        long verifications = store.calls("evalsha") + store.calls("eval") - 10;
+        System.out.println("[holdfast] 10 locks, room for 1 in the server's table: " + verifications
+                + " verifications in a tenth of the lease");
+        // Each was told of once before its pause, and perhaps once after it.
+        assertThat(verifications).isPositive().isLessThanOrEqualTo(20);
+        assertThat(leases).allMatch(LockLease::isValid);
+    }
+
+    @Test
+    void readersAreNotWatched() {
+        LockLease reader = await(client.readWriteLock("orders").readLock().acquire());
+        LockLease another = await(client.readWriteLock("orders").readLock().acquire());
+        await(reader.renew());
+        assertThat(info("stats", "tracking_total_keys")).isZero();
+        await(reader.release());
+        await(another.release());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "-NOPROTO unsupported protocol version",
+                "-ERR unknown command 'HELLO', with args beginning with:"
+            })
+    void aServerWithoutResp3IsAnErrorThatSaysSo(String answer) throws IOException {
+        try (FakeServer old = FakeServer.answering(name -> name.equals("hello") ? answer : "+OK")) {
+            RedisLockBackend refused = RedisLockBackend.builder(RedisURI.create("127.0.0.1", old.port()))
+                    .lossByPush(true)
+                    .build();
+            LockBackendException failure = catchThrowableOfType(
+                    LockBackendException.class, () -> Store.answer(refused.tryAcquire(Store.claim("orders"))));
+            assertThat(failure).hasMessageContaining("'orders'").hasMessageContaining("lossByPush needs RESP3");
+            assertThat(failure.isTransient()).isFalse();
+            Store.end(refused);
+        }
+    }
+
+    @Test
+    void theDocumentedPermissionsAreNeededAndEnough() {
+        store.user("locker", RedisErrorsIT.DOCUMENTED_ACL + " +client|tracking");
+        LockBackendException failure = catchThrowableOfType(LockBackendException.class, () -> acquireAs("locker"));
+        assertThat(failure).hasMessageContaining("the ACL forbids it");
+        assertThat(failure.isTransient()).isFalse();
+        store.user("watcher", RedisErrorsIT.DOCUMENTED_ACL + " +client|tracking +client|caching");
+        acquireAs("watcher");
+    }
+
+    private void acquireAs(String user) {
+        RedisURI uri = RedisURI.builder(store.uri())
+                .withAuthentication(user, "unused".toCharArray())
+                .build();
+        RedisLockBackend restricted =
+                RedisLockBackend.builder(uri).lossByPush(true).build();
+        try {
+            LockClaim claim = Store.claim("restricted");
+            assertThat(Store.answer(restricted.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+            assertThat(Store.answer(restricted.renew(claim))).isInstanceOf(Renewal.Held.class);
+            eventually(() -> info("stats", "tracking_total_keys") == 1);
+            assertThat(Store.answer(restricted.release(claim))).isEqualTo(Ownership.HELD);
+        } finally {
+            Store.end(restricted);
+        }
+    }
+}
