@@ -105,6 +105,11 @@ final class ClusterRoute implements Route {
     }
 
     @Override
+    public void silent(CommandLink link) {
+        suspect(link);
+    }
+
+    @Override
     public void onSuspect(Consumer<RedisURI> told) {
         listener = told;
     }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * forgotten; the next command tries again.
  */
 final class CommandLink {
+
+    /** Less is no silence. */
+    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final LettuceClient lettuce;
     private final RedisURI uri;
@@ -90,14 +94,29 @@ final class CommandLink {
     }
 
     /**
-     * Ends an open connection; the next command makes a new one. What is under way on the old one stays without an answer.
+     * Drops the connection that a command was given up on, unless anything was answered since it was sent. A peer that went
+     * away without a word, or a firewall that has forgotten the connection, leaves it open for hours.
+     *
+     * @param used the connection that the command was sent on
+     * @param sentAt when, in nanoseconds
+     * @return whether it was dropped now
+     */
+    boolean dropIfSilent(@Nullable StatefulRedisConnection<String, String> used, long sentAt) {
+        return System.nanoTime() - sentAt >= SILENCE_NANOS && isSilentSince(sentAt) && drop(used);
+    }
+
+    /**
+     * Ends an open connection; the next command makes a new one. What is under way on the old one fails, with an unknown outcome.
      *
      * @return false when there is none that is open
      */
     boolean drop() {
-        StatefulRedisConnection<String, String> old = connection;
+        return drop(connection);
+    }
+
+    private boolean drop(@Nullable StatefulRedisConnection<String, String> old) {
         CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
-        if (old == null || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
+        if (old == null || old != connection || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
             return false;
         }
         connection = null;

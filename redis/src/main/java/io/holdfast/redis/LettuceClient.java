@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -140,6 +141,24 @@ final class LettuceClient {
             result.completeExceptionally(closed);
         }
         return result;
+    }
+
+    /** Runs this later on a thread of the driver; not at all once this is closed. */
+    void later(long millis, Runnable work) {
+        try {
+            var unused = client.getResources()
+                    .eventExecutorGroup()
+                    .schedule(
+                            () -> {
+                                if (!isClosed()) {
+                                    work.run();
+                                }
+                            },
+                            millis,
+                            TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException closing) {
+            // The driver's threads are ending: there is no later.
+        }
     }
 
     boolean isClosed() {

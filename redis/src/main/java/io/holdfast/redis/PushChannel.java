@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,11 @@ final class PushChannel {
     private final RedisFailures failures;
     private final Consumer<PushMessage> giveBack;
 
+    private final ChannelPulse pulse;
+
+    /** Set while a second connection is made that may replace the present one. */
+    private final AtomicBoolean isReplacing = new AtomicBoolean();
+
     private final ConcurrentMap<String, List<Sinks.Many<WatchSignal>>> watches = new ConcurrentHashMap<>();
     private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
 
@@ -70,6 +76,7 @@ final class PushChannel {
         this.name = name;
         this.failures = failures;
         this.giveBack = giveBack;
+        pulse = new ChannelPulse(lettuce::later, this::askForLife, this::replace);
         route.onSuspect(this::leave);
     }
 
@@ -117,11 +124,17 @@ final class PushChannel {
         return watches.size();
     }
 
-    /** Opens the channel if this claim is watched and that was not done yet. Returns at once. */
-    void openFor(String claimId) {
-        if (state.get() == State.CLOSED && watches.containsKey(claimId)) {
-            open();
+    /**
+     * Opens the channel if this claim is watched and that was not done yet. Returns at once.
+     *
+     * @param millis until this claim looks again, if it goes on waiting
+     */
+    void openFor(String claimId, long millis) {
+        if (state.get() == State.REFUSED || !watches.containsKey(claimId)) {
+            return;
         }
+        open();
+        pulse.beatFor(millis);
     }
 
     private void open() {
@@ -181,7 +194,48 @@ final class PushChannel {
         }
     }
 
+    /** Subscribes once more: the answer shows that the connection lives, and makes good for a subscription that failed. */
+    private void askForLife() {
+        Line present = line;
+        if (present == null) {
+            if (!watches.isEmpty()) {
+                open();
+            }
+            return;
+        }
+        var unused = present.connection().async().subscribe(name).whenComplete((done, error) -> {
+            if (present.equals(line) && (error == null || RedisFailures.isAnswer(error))) {
+                pulse.heard();
+            }
+        });
+    }
+
+    /**
+     * Puts a new connection in the place of one that is silent, if that is so still when the new one is there: a server that only
+     * took its time answers on the old one first, and nobody has to look again.
+     */
+    private void replace() {
+        Line old = line;
+        if (old == null || state.get() != State.OPEN || !isReplacing.compareAndSet(false, true)) {
+            return;
+        }
+        var unused = lettuce.connectPubSub(old.server()).whenComplete((made, error) -> {
+            isReplacing.set(false);
+            if (error != null) {
+                return;
+            }
+            if (pulse.isSilent() && old.equals(line) && state.compareAndSet(State.OPEN, State.OPENING)) {
+                isUp = false;
+                var unusedClosing = old.connection().closeAsync();
+                subscribe(new Line(made, old.server()));
+            } else {
+                var unusedClosing = made.closeAsync();
+            }
+        });
+    }
+
     private void refuse(Throwable error) {
+        line = null;
         if (!RedisFailures.isAnswer(error)) {
             state.set(State.CLOSED);
             return;
@@ -193,6 +247,7 @@ final class PushChannel {
 
     private void arm() {
         isUp = true;
+        pulse.heard();
         watches.values().forEach(some -> some.forEach(watch -> watch.emitNext(new WatchSignal.Armed(), RETRY)));
     }
 
@@ -217,16 +272,19 @@ final class PushChannel {
             this.mine = mine;
         }
 
-        /** Comes for the first subscription and for each one that the driver makes after a reconnect. */
+        /** Comes for the first subscription, for each one that the driver makes after a reconnect, and as a sign of life. */
         @Override
         public void subscribed(String channel, long count) {
-            if (mine.equals(line)) {
+            if (mine.equals(line) && !isUp) {
                 arm();
             }
         }
 
         @Override
         public void message(String channel, String text) {
+            if (mine.equals(line)) {
+                pulse.heard();
+            }
             receive(text);
         }
     }

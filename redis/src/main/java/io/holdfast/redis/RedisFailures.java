@@ -78,6 +78,7 @@ record RedisFailures(String server) {
             new Known("Connection refused", true, "nothing listens there: start the server, or check host and port"),
             new Known("rejected", true, "the connection is lost and is being made anew"),
             new Known("Connection reset", true, "the connection was lost; it is made anew"),
+            new Known("disconnected", true, "the connection was lost; it is made anew"),
             new Known("closed", true, "the connection was lost; it is made anew"),
             new Known(
                     "timed out",

@@ -164,7 +164,7 @@ public final class RedisLockBackend implements LockBackend {
                         .formatted(claim.key().name(), claim.tokenFloor()));
             }
             String id = claim.id();
-            return ask(requests.acquire(claim, channel.nameFor(id), () -> channel.openFor(id)));
+            return ask(requests.acquire(claim, channel.nameFor(id), millis -> channel.openFor(id, millis)));
         });
     }
 

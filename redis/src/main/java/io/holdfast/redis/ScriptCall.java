@@ -10,7 +10,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +26,6 @@ final class ScriptCall<T> implements Disposable {
     /** So often a command is sent on: a cluster that still redirects it then has to settle first. */
     private static final int MOST_REDIRECTIONS = 5;
 
-    /** Less is no silence. */
-    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private final Route route;
     private final RedisFailures failures;
     private final Request<T> request;
@@ -45,7 +41,11 @@ final class ScriptCall<T> implements Disposable {
     private volatile @Nullable Sent command;
 
     /** What is under way, where, and since when. */
-    private record Sent(AsyncCommand<String, String, long[]> command, CommandLink link, long atNanos) {}
+    private record Sent(
+            AsyncCommand<String, String, long[]> command,
+            CommandLink link,
+            StatefulRedisConnection<String, String> connection,
+            long atNanos) {}
 
     /**
      * What to send and what to make of it.
@@ -111,7 +111,7 @@ final class ScriptCall<T> implements Disposable {
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
         AsyncCommand<String, String, long[]> sent =
                 new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
-        command = new Sent(sent, stop.link(), System.nanoTime());
+        command = new Sent(sent, stop.link(), connection, System.nanoTime());
         sent.onComplete((reply, error) -> {
             if (error == null) {
                 stop.link().answered();
@@ -201,9 +201,8 @@ final class ScriptCall<T> implements Disposable {
             request.onUnknown().run();
             sent.command().cancel();
             // Its time was up, most often. Was nothing at all answered since it was sent?
-            if (System.nanoTime() - sent.atNanos() >= SILENCE_NANOS
-                    && sent.link().isSilentSince(sent.atNanos())) {
-                route.suspect(sent.link());
+            if (sent.link().dropIfSilent(sent.connection(), sent.atNanos())) {
+                route.silent(sent.link());
             }
         }
     }
