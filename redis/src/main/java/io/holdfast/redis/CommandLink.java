@@ -1,13 +1,17 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -37,6 +41,9 @@ final class CommandLink {
 
     /** Written by the attempt that succeeded, and by who drops the connection. */
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
+
+    /** Raised whenever a connection ends or another one is there: before anything can be answered on that one. */
+    private final AtomicInteger epoch = new AtomicInteger();
 
     /** Written by the driver's threads. */
     private volatile long answeredAt = System.nanoTime();
@@ -120,10 +127,26 @@ final class CommandLink {
             return false;
         }
         connection = null;
+        epoch.incrementAndGet();
         inOrder(() -> {
             var unused = old.closeAsync();
         });
         return true;
+    }
+
+    /** Which connection this is. What was asked and answered in one epoch was so on one connection. */
+    int epoch() {
+        return epoch.get();
+    }
+
+    /** Completes when there is a connection, in force or being restored. */
+    CompletableFuture<?> made() {
+        return connect();
+    }
+
+    /** The answer to INFO with one section. */
+    CompletableFuture<String> info(String section) {
+        return ask(made -> made.async().info(section));
     }
 
     CompletableFuture<String> pong() {
@@ -156,12 +179,29 @@ final class CommandLink {
         var unused = lettuce.connect(uri).whenComplete((made, error) -> {
             if (error == null) {
                 answered();
+                epoch.incrementAndGet();
+                made.addListener(new Epochs());
                 mine.complete(made);
                 connection = made; // last, so that nobody passes those who waited for it
+                lettuce.eviction().look(this);
             } else {
                 fail(mine, error);
             }
         });
+    }
+
+    private final class Epochs implements RedisConnectionStateListener {
+
+        @Override
+        public void onRedisConnected(RedisChannelHandler<?, ?> restored, SocketAddress server) {
+            epoch.incrementAndGet();
+            lettuce.eviction().look(CommandLink.this);
+        }
+
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
+            epoch.incrementAndGet();
+        }
     }
 
     private void fail(CompletableFuture<StatefulRedisConnection<String, String>> mine, Throwable error) {

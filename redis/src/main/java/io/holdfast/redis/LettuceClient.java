@@ -44,6 +44,8 @@ final class LettuceClient {
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
+    private final EvictionCheck eviction = new EvictionCheck();
+
     /** Connections in the making. */
     private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
 
@@ -141,6 +143,10 @@ final class LettuceClient {
             result.completeExceptionally(closed);
         }
         return result;
+    }
+
+    EvictionCheck eviction() {
+        return eviction;
     }
 
     /** Runs this later on a thread of the driver; not at all once this is closed. */

@@ -64,6 +64,10 @@ final class LockRequests {
                 () -> unanswered.add(claim.id()));
     }
 
+    RedisFailures.Subject subjectOfAcquire(LockClaim claim) {
+        return RedisFailures.Subject.of("acquire", keysOf(claim));
+    }
+
     private static String word(Waiting waiting) {
         return switch (waiting) {
             case NONE -> "none";

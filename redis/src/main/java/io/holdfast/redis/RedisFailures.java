@@ -119,6 +119,11 @@ record RedisFailures(String server) {
         return error instanceof RedisCommandExecutionException;
     }
 
+    /** Whether the server does not let this user do that. */
+    static boolean isForbidden(Throwable error) {
+        return classify(error).advice().equals(permission());
+    }
+
     /** Whether the driver refused to send the command at all. */
     static boolean isUnsent(Throwable error) {
         return String.valueOf(error.getMessage()).contains("rejected");

@@ -71,6 +71,7 @@ public final class RedisLockBackend implements LockBackend {
     private final Route route;
     private final PushChannel channel;
     private final LockRequests requests;
+    private final Quarantine quarantine;
 
     private RedisLockBackend(Builder builder) {
         List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
@@ -81,6 +82,7 @@ public final class RedisLockBackend implements LockBackend {
                 builder.keyPrefix + "client:" + UUID.randomUUID() + (route.countsReceivers() ? "" : UNCOUNTED);
         channel = new PushChannel(lettuce, route, channelName, failures, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channelName);
+        quarantine = new Quarantine(route, failures, builder.quarantine);
     }
 
     /**
@@ -164,7 +166,10 @@ public final class RedisLockBackend implements LockBackend {
                         .formatted(claim.key().name(), claim.tokenFloor()));
             }
             String id = claim.id();
-            return ask(requests.acquire(claim, channel.nameFor(id), millis -> channel.openFor(id, millis)));
+            return quarantine.guard(
+                    requests.holderKey(claim),
+                    () -> requests.subjectOfAcquire(claim),
+                    () -> ask(requests.acquire(claim, channel.nameFor(id), millis -> channel.openFor(id, millis))));
         });
     }
 
@@ -236,7 +241,11 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return channel.watch(claim.id());
+        Flux<WatchSignal> signals = channel.watch(claim.id());
+        // A pushed grant does not tell how old its server is. A look does.
+        return quarantine.isOff()
+                ? signals
+                : signals.map(signal -> signal instanceof WatchSignal.Granted ? new WatchSignal.Changed() : signal);
     }
 
     @Override
@@ -268,6 +277,7 @@ public final class RedisLockBackend implements LockBackend {
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
+        private Duration quarantine = Duration.ZERO;
 
         private Builder(List<RedisURI> uris, boolean isCluster) {
             this.uris = uris;
@@ -342,6 +352,35 @@ public final class RedisLockBackend implements LockBackend {
                 throw new IllegalArgumentException("claimTime must be from 10 ms to 1 minute, was " + limit);
             }
             claimTime = limit;
+            return this;
+        }
+
+        /**
+         * Keeps a server that was started less than this time ago from granting: meanwhile each look, that of a claim which
+         * held the lock before included, is answered "not available" without asking the server, and pushed grants are not
+         * believed. Renewals and releases go on. For the masters of a Redlock: a master that came back without its locks must
+         * not vote for longer than the longest lease of all clients, so all of them have to set this, to at least that.
+         *
+         * <p>The server's uptime is read once per connection with {@code INFO}, again after a reconnect, and rounded down by a
+         * second. It is measured by the wall clock of the server, and it shows neither a flush, nor the promotion of a replica,
+         * nor data that was restored from an old file: those must not happen to such a server. A user without {@code +info}
+         * has no quarantine, and one warning says so.
+         *
+         * @param time zero for none, the default; at most 1 day
+         * @return this
+         * @throws IllegalArgumentException if it is out of that range, or not zero for a cluster, whose failovers it cannot see
+         */
+        public Builder quarantine(Duration time) {
+            requireNonNull(time, "time");
+            if (time.isNegative() || time.compareTo(Duration.ofDays(1)) > 0) {
+                throw new IllegalArgumentException("quarantine must be from zero to 1 day, was " + time);
+            }
+            if (isCluster && !time.isZero()) {
+                throw new IllegalArgumentException(
+                        "quarantine must be zero for a cluster: the uptime of a promoted replica tells nothing. Was "
+                                + time);
+            }
+            quarantine = time;
             return this;
         }
 

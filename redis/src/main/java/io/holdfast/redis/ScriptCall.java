@@ -113,11 +113,11 @@ final class ScriptCall<T> implements Disposable {
                 new AsyncCommand<>(new Command<>(type, new NumbersOutput(request.answers()), args(type)));
         command = new Sent(sent, stop.link(), connection, System.nanoTime());
         sent.onComplete((reply, error) -> {
-            if (error == null) {
-                stop.link().answered();
-                answer(reply);
-            } else {
-                refused(stop, type, error);
+            try {
+                told(stop, type, reply, error);
+            } catch (RuntimeException | Error thrown) {
+                // It would vanish in the driver's future, and whoever waits for the answer would wait for ever.
+                sink.error(failures.of(request.subject().get(), thrown));
             }
         });
         stop.link().inOrder(() -> {
@@ -129,6 +129,15 @@ final class ScriptCall<T> implements Disposable {
             }
             connection.dispatch(sent);
         });
+    }
+
+    private void told(Stop stop, CommandType type, long[] reply, @Nullable Throwable error) {
+        if (error == null) {
+            stop.link().answered();
+            answer(reply);
+        } else {
+            refused(stop, type, error);
+        }
     }
 
     /** What was not carried out is sent again, unless nobody waits for it any more: {@link #send} looks at that. */
