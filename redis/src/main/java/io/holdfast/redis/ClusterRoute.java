@@ -142,6 +142,11 @@ final class ClusterRoute implements Route {
     }
 
     @Override
+    public void silent(CommandLink link) {
+        suspect(link);
+    }
+
+    @Override
     public void listener(RouteListener told) {
         listener = told;
     }

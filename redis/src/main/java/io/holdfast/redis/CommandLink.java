@@ -1,15 +1,21 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +26,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommandLink {
 
+    /** Less is no silence. */
+    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final LettuceClient lettuce;
     private final RedisURI uri;
     private final ConnectionSetup setup;
+    private final Consumer<CommandLink> onConnected;
     private final SendQueue queue = new SendQueue();
 
     /** Those who wait for the connection; polled within the queue only. */
@@ -42,17 +52,21 @@ final class CommandLink {
     /** Null until somebody wants it; see {@link #blocking}. */
     private final AtomicReference<@Nullable CommandLink> blocking = new AtomicReference<>();
 
+    /** Raised whenever a connection ends or another one is there: before anything can be answered on that one. */
+    private final AtomicInteger epoch = new AtomicInteger();
+
     /** Written by the driver's threads. */
     private volatile long answeredAt = System.nanoTime();
 
     CommandLink(LettuceClient lettuce, RedisURI uri) {
-        this(lettuce, uri, lettuce.setup());
+        this(lettuce, uri, lettuce.setup(), lettuce::connected);
     }
 
-    private CommandLink(LettuceClient lettuce, RedisURI uri, ConnectionSetup setup) {
+    private CommandLink(LettuceClient lettuce, RedisURI uri, ConnectionSetup setup, Consumer<CommandLink> onConnected) {
         this.lettuce = lettuce;
         this.uri = uri;
         this.setup = setup;
+        this.onConnected = onConnected;
     }
 
     RedisURI uri() {
@@ -112,7 +126,7 @@ final class CommandLink {
         if (made != null) {
             return made;
         }
-        CommandLink mine = new CommandLink(lettuce, uri, ConnectionSetup.NONE); // connects nowhere yet
+        CommandLink mine = new CommandLink(lettuce, uri, ConnectionSetup.NONE, link -> {}); // connects nowhere yet
         CommandLink other = blocking.compareAndExchange(null, mine);
         if (isEnded) {
             mine.end();
@@ -121,7 +135,19 @@ final class CommandLink {
     }
 
     /**
-     * Ends an open connection; the next command makes a new one. What is under way on the old one stays without an answer.
+     * Drops the connection that a command was given up on, unless anything was answered since it was sent. A peer that went
+     * away without a word, or a firewall that has forgotten the connection, leaves it open for hours.
+     *
+     * @param used the connection that the command was sent on
+     * @param sentAt when, in nanoseconds
+     * @return whether it was dropped now
+     */
+    boolean dropIfSilent(@Nullable StatefulRedisConnection<String, String> used, long sentAt) {
+        return System.nanoTime() - sentAt >= SILENCE_NANOS && isSilentSince(sentAt) && drop(used);
+    }
+
+    /**
+     * Ends an open connection; the next command makes a new one. What is under way on the old one fails, with an unknown outcome.
      *
      * @return false when there is none that is open
      */
@@ -130,12 +156,16 @@ final class CommandLink {
         if (side != null) {
             boolean unused = side.drop();
         }
-        StatefulRedisConnection<String, String> old = connection;
+        return drop(connection);
+    }
+
+    private boolean drop(@Nullable StatefulRedisConnection<String, String> old) {
         CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
-        if (old == null || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
+        if (old == null || old != connection || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
             return false;
         }
         connection = null;
+        epoch.incrementAndGet();
         close(old);
         return true;
     }
@@ -158,6 +188,21 @@ final class CommandLink {
         inOrder(() -> {
             var unused = old.closeAsync();
         });
+    }
+
+    /** Which connection this is. What was asked and answered in one epoch was so on one connection. */
+    int epoch() {
+        return epoch.get();
+    }
+
+    /** Completes when there is a connection, in force or being restored. */
+    CompletableFuture<?> made() {
+        return connect();
+    }
+
+    /** The answer to INFO with one section. */
+    CompletableFuture<String> info(String section) {
+        return ask(made -> made.async().info(section));
     }
 
     CompletableFuture<String> pong() {
@@ -199,6 +244,8 @@ final class CommandLink {
     private void prepare(
             StatefulRedisConnection<String, String> made,
             CompletableFuture<StatefulRedisConnection<String, String>> mine) {
+        epoch.incrementAndGet();
+        made.addListener(new Epochs());
         var unused = setup.prepare(this, made).whenComplete((prepared, error) -> {
             if (error == null) {
                 answered();
@@ -208,10 +255,25 @@ final class CommandLink {
                     connection = null;
                     close(prepared);
                 }
+                onConnected.accept(this);
             } else {
                 fail(mine, error);
             }
         });
+    }
+
+    private final class Epochs implements RedisConnectionStateListener {
+
+        @Override
+        public void onRedisConnected(RedisChannelHandler<?, ?> restored, SocketAddress server) {
+            epoch.incrementAndGet();
+            onConnected.accept(CommandLink.this);
+        }
+
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
+            epoch.incrementAndGet();
+        }
     }
 
     private void fail(CompletableFuture<StatefulRedisConnection<String, String>> mine, Throwable error) {

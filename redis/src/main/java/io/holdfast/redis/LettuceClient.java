@@ -45,6 +45,9 @@ final class LettuceClient {
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
+    /** Null where no lock depends on it. */
+    private final @Nullable EvictionCheck eviction;
+
     /** Connections in the making. */
     private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
 
@@ -53,9 +56,10 @@ final class LettuceClient {
     /** Written once, before the first connection. */
     private volatile ConnectionSetup setup = ConnectionSetup.NONE;
 
-    private LettuceClient(RedisClient client, @Nullable ClientResources own) {
+    private LettuceClient(RedisClient client, @Nullable ClientResources own, @Nullable EvictionCheck eviction) {
         this.client = client;
         this.own = own;
+        this.eviction = eviction;
     }
 
     /**
@@ -68,23 +72,25 @@ final class LettuceClient {
                 shared,
                 ssl,
                 protocol,
-                TimeoutOptions.builder().timeoutCommands(false).build());
+                TimeoutOptions.builder().timeoutCommands(false).build(),
+                new EvictionCheck());
     }
 
     /** For whoever has no engine. */
     static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, TimeoutOptions timeouts) {
-        return create(shared, ssl, null, timeouts);
+        return create(shared, ssl, null, timeouts, null);
     }
 
     private static LettuceClient create(
             @Nullable ClientResources shared,
             SslOptions ssl,
             @Nullable ProtocolVersion protocol,
-            TimeoutOptions timeouts) {
+            TimeoutOptions timeouts,
+            @Nullable EvictionCheck eviction) {
         ClientResources own = shared == null ? resources() : null;
         RedisClient client = RedisClient.create(own == null ? shared : own);
         client.setOptions(options(ssl, protocol, timeouts));
-        return new LettuceClient(client, own);
+        return new LettuceClient(client, own, eviction);
     }
 
     /** The driver forgets what it does not replay, and whoever waits for an answer would wait for ever: so it is told. */
@@ -177,6 +183,13 @@ final class LettuceClient {
             result.completeExceptionally(closed);
         }
         return result;
+    }
+
+    /** A connection for the commands of locks is in force: for the first time, or again. */
+    void connected(CommandLink link) {
+        if (eviction != null) {
+            eviction.look(link);
+        }
     }
 
     /** Runs it on one of the driver's threads, unless this is closed by then. */

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 
 /** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
 final class LockRequests {
@@ -42,10 +43,10 @@ final class LockRequests {
      * A look.
      *
      * @param channel where the claim can be told, by the server that the look is sent to; empty when it has to poll
-     * @param hasToWait run before the answer is passed on that the lock is not available
+     * @param hasToWait told before the answer is passed on that the lock is not available: in how many ms it is looked for again
      */
     ScriptCall.Request<LockAttempt> acquire(
-            LockClaim claim, Function<CommandLink, String> channel, Runnable hasToWait) {
+            LockClaim claim, Function<CommandLink, String> channel, LongConsumer hasToWait) {
         LockKeys keys = keysOf(claim);
         LockScripts scripts = LockScripts.of(keys.type());
         return new ScriptCall.Request<>(
@@ -91,11 +92,11 @@ final class LockRequests {
         };
     }
 
-    private static LockAttempt attempt(long[] reply, Runnable hasToWait) {
+    private static LockAttempt attempt(long[] reply, LongConsumer hasToWait) {
         if (reply[0] == 1) {
             return new LockAttempt.Acquired(reply[1], Duration.ofMillis(reply[2]));
         }
-        hasToWait.run();
+        hasToWait.accept(reply[1]);
         Duration lookAgainWithin = Duration.ofMillis(reply[1]);
         return reply[0] == 2 ? new LockAttempt.Queued(lookAgainWithin) : new LockAttempt.Contended(lookAgainWithin);
     }

@@ -138,12 +138,16 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         return watches.size();
     }
 
-    /** Opens the line to the server that this claim's last look was sent to, if the claim is watched. Returns at once. */
-    void openFor(String claimId) {
+    /**
+     * Opens the line to the server that this claim's last look was sent to, if the claim is watched. Returns at once.
+     *
+     * @param millis until this claim looks again, if it goes on waiting
+     */
+    void openFor(String claimId, long millis) {
         Watched watched = watches.get(claimId);
         PushLine line = watched == null ? null : watched.line();
         if (line != null) {
-            line.open();
+            line.openFor(millis);
         }
     }
 

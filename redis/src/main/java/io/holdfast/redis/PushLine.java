@@ -5,6 +5,8 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +48,11 @@ final class PushLine {
     private final String tag;
     private final String name;
     private final Listener listener;
+    private final ChannelPulse pulse;
     private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
+
+    /** Set while a second connection is made that may replace the present one. */
+    private final AtomicBoolean isReplacing = new AtomicBoolean();
 
     /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
@@ -66,6 +72,8 @@ final class PushLine {
         this.tag = tag;
         this.name = name;
         this.listener = listener;
+        pulse = new ChannelPulse(
+                (millis, work) -> lettuce.later(Duration.ofMillis(millis), work), this::askForLife, this::replace);
     }
 
     String tag() {
@@ -84,6 +92,18 @@ final class PushLine {
     boolean isOfUse() {
         State present = state.get();
         return present != State.REFUSED && present != State.ENDED;
+    }
+
+    /**
+     * Opens it for a claim that has to wait, and looks after it meanwhile. Returns at once.
+     *
+     * @param millis until this claim looks again, if it goes on waiting
+     */
+    void openFor(long millis) {
+        if (isOfUse()) {
+            open();
+            pulse.beatFor(millis);
+        }
     }
 
     /** Does nothing when it is open or on its way. Returns at once. */
@@ -126,6 +146,43 @@ final class PushLine {
         });
     }
 
+    /** Subscribes once more: the answer shows that the connection lives, and makes good for a subscription that failed. */
+    private void askForLife() {
+        StatefulRedisPubSubConnection<String, String> present = connection;
+        if (present == null) {
+            open();
+            return;
+        }
+        var unused = present.async().subscribe(name).whenComplete((done, error) -> {
+            if (present.equals(connection) && (error == null || RedisFailures.isAnswer(error))) {
+                pulse.heard();
+            }
+        });
+    }
+
+    /**
+     * Puts a new connection in the place of one that is silent, if that is so still when the new one is there: a server that only
+     * took its time answers on the old one first, and nobody has to look again.
+     */
+    private void replace() {
+        StatefulRedisPubSubConnection<String, String> old = connection;
+        if (old == null || state.get() != State.OPEN || !isReplacing.compareAndSet(false, true)) {
+            return;
+        }
+        var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
+            isReplacing.set(false);
+            if (error != null) {
+                return;
+            }
+            if (pulse.isSilent() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
+                hangUp(old);
+                subscribe(made);
+            } else {
+                var unusedClosing = made.closeAsync();
+            }
+        });
+    }
+
     /** Leaves a connection that is no more to be trusted; {@link #open} makes a new one. Tells whether there was one. */
     boolean leave() {
         StatefulRedisPubSubConnection<String, String> old = connection;
@@ -159,17 +216,21 @@ final class PushLine {
             this.mine = mine;
         }
 
-        /** Comes for the first subscription and for each one that the driver makes after a reconnect. */
+        /** Comes for the first subscription, for each one that the driver makes after a reconnect, and as a sign of life. */
         @Override
         public void subscribed(String channel, long count) {
-            if (mine.equals(connection)) {
+            if (mine.equals(connection) && !isUp) {
                 isUp = true;
+                pulse.heard();
                 listener.isUp(PushLine.this);
             }
         }
 
         @Override
         public void message(String channel, String text) {
+            if (mine.equals(connection)) {
+                pulse.heard();
+            }
             listener.received(text);
         }
     }

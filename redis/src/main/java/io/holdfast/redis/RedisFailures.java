@@ -86,8 +86,8 @@ record RedisFailures(String server) {
             new Known("UnknownHostException", true, "the host name is not known: check it, and the DNS"),
             new Known("Connection refused", true, "nothing listens there: start the server, or check host and port"),
             new Known("rejected", true, "the connection is lost and is being made anew"),
-            new Known("disconnected", true, "the connection was lost; it is made anew"),
             new Known("Connection reset", true, "the connection was lost; it is made anew"),
+            new Known("disconnected", true, "the connection was lost; it is made anew"),
             new Known("closed", true, "the connection was lost; it is made anew"),
             new Known(
                     "timed out",
@@ -141,9 +141,9 @@ record RedisFailures(String server) {
         return error instanceof RedisCommandExecutionException;
     }
 
-    /** Whether the server said that the ACL does not permit it. */
+    /** Whether the server does not let this user do that. */
     static boolean isForbidden(Throwable error) {
-        return isAnswer(error) && String.valueOf(error.getMessage()).startsWith("NOPERM");
+        return classify(error).advice().equals(permission());
     }
 
     /** Whether the driver refused to send the command at all. */

@@ -70,6 +70,7 @@ public final class RedisLockBackend implements LockBackend {
     private final PushChannel channel;
     private final LockRequests requests;
     private final GroupedRenewals renewals;
+    private final Quarantine quarantine;
 
     /** Null unless asked for. */
     private final @Nullable GrantConfirmations confirmations;
@@ -93,6 +94,7 @@ public final class RedisLockBackend implements LockBackend {
         if (losses != null) {
             lettuce.prepareBy(losses);
         }
+        quarantine = new Quarantine(route, failures, builder.quarantine);
     }
 
     /**
@@ -175,13 +177,20 @@ public final class RedisLockBackend implements LockBackend {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(claim.key().name(), claim.tokenFloor()));
             }
-            String id = claim.id();
-            Mono<LockAttempt> look =
-                    ask(requests.acquire(claim, link -> channel.nameFor(id, link), () -> channel.openFor(id)));
-            GrantConfirmations wanted = confirmations;
-            Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
-            return losses == null ? sure : sure.doOnNext(answer -> losses.looked(claim, answer));
+            return quarantine.isOff()
+                    ? look(claim)
+                    : quarantine.guard(
+                            requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> look(claim));
         });
+    }
+
+    private Mono<LockAttempt> look(LockClaim claim) {
+        String id = claim.id();
+        Mono<LockAttempt> look =
+                ask(requests.acquire(claim, link -> channel.nameFor(id, link), millis -> channel.openFor(id, millis)));
+        GrantConfirmations wanted = confirmations;
+        Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
+        return losses == null ? sure : sure.doOnNext(answer -> losses.looked(claim, answer));
     }
 
     @Override
@@ -221,7 +230,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     private WatchSignal told(PushMessage message) {
-        if (confirmations != null) {
+        // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
+        if (confirmations != null || !quarantine.isOff()) {
             return GrantConfirmations.withoutGrant(message);
         }
         if (losses != null) {
@@ -289,6 +299,7 @@ public final class RedisLockBackend implements LockBackend {
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
+        private Duration quarantine = Duration.ZERO;
         private @Nullable ReplicaConfirmation confirmation;
         private boolean lossByPush;
 
@@ -429,6 +440,35 @@ public final class RedisLockBackend implements LockBackend {
          */
         public Builder lossByPush(boolean isWanted) {
             lossByPush = isWanted;
+            return this;
+        }
+
+        /**
+         * Keeps a server that was started less than this time ago from granting: meanwhile each look, that of a claim which
+         * held the lock before included, is answered "not available" without asking the server, and pushed grants are not
+         * believed. Renewals and releases go on. For the masters of a Redlock: a master that came back without its locks must
+         * not vote for longer than the longest lease of all clients, so all of them have to set this, to at least that.
+         *
+         * <p>The server's uptime is read once per connection with {@code INFO}, again after a reconnect, and rounded down by a
+         * second. It is measured by the wall clock of the server, and it shows neither a flush, nor the promotion of a replica,
+         * nor data that was restored from an old file: those must not happen to such a server. A user without {@code +info}
+         * has no quarantine, and one warning says so.
+         *
+         * @param time zero for none, the default; at most 1 day
+         * @return this
+         * @throws IllegalArgumentException if it is out of that range, or not zero for a cluster, whose failovers it cannot see
+         */
+        public Builder quarantine(Duration time) {
+            requireNonNull(time, "time");
+            if (time.isNegative() || time.compareTo(Duration.ofDays(1)) > 0) {
+                throw new IllegalArgumentException("quarantine must be from zero to 1 day, was " + time);
+            }
+            if (isCluster && !time.isZero()) {
+                throw new IllegalArgumentException(
+                        "quarantine must be zero for a cluster: the uptime of a promoted replica tells nothing. Was "
+                                + time);
+            }
+            quarantine = time;
             return this;
         }
 

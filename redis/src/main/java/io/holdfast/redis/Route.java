@@ -26,8 +26,11 @@ interface Route {
     @Nullable
     Stop redirected(CommandLink from, Throwable error);
 
-    /** This server cannot be reached, or is silent: it may not be the master any more. Returns at once. */
+    /** This server cannot be reached: it may not be the master any more. Returns at once. */
     void suspect(CommandLink link);
+
+    /** This server did not answer in time, and its connection was given up for a new one. Returns at once. */
+    void silent(CommandLink link);
 
     /** Who is told what is found out. Called once, before the first command. */
     void listener(RouteListener listener);

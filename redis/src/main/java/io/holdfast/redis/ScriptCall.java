@@ -11,7 +11,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +27,6 @@ final class ScriptCall<T> implements Disposable {
     /** So often a command is sent on: a cluster that still redirects it then has to settle first. */
     private static final int MOST_REDIRECTIONS = 5;
 
-    /** Less is no silence. */
-    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private final Route route;
     private final RedisFailures failures;
     private final Request<T> request;
@@ -46,7 +42,11 @@ final class ScriptCall<T> implements Disposable {
     private volatile @Nullable Sent command;
 
     /** What is under way, where, and since when. */
-    private record Sent(AsyncCommand<String, String, ?> command, CommandLink link, long atNanos) {}
+    private record Sent(
+            AsyncCommand<String, String, ?> command,
+            CommandLink link,
+            StatefulRedisConnection<String, String> connection,
+            long atNanos) {}
 
     /**
      * What to send and what to make of it.
@@ -155,13 +155,18 @@ final class ScriptCall<T> implements Disposable {
     private <R> void send(
             Stop stop, StatefulRedisConnection<String, String> connection, CommandType type, Reading<R, T> reading) {
         AsyncCommand<String, String, R> sent = request.command(reading, type, stop.link());
-        command = new Sent(sent, stop.link(), System.nanoTime());
+        command = new Sent(sent, stop.link(), connection, System.nanoTime());
         sent.onComplete((reply, error) -> {
-            if (error == null) {
-                stop.link().answered();
-                answer(reading.decode(), reply);
-            } else {
-                refused(stop, type, error);
+            try {
+                if (error == null) {
+                    stop.link().answered();
+                    answer(reading.decode(), reply);
+                } else {
+                    refused(stop, type, error);
+                }
+            } catch (RuntimeException | Error thrown) {
+                // It would vanish in the driver's future, and whoever waits for the answer would wait for ever.
+                sink.error(failures.of(request.subject().get(), thrown));
             }
         });
         stop.link().inOrder(() -> {
@@ -230,9 +235,8 @@ final class ScriptCall<T> implements Disposable {
             request.onUnknown().run();
             sent.command().cancel();
             // Its time was up, most often. Was nothing at all answered since it was sent?
-            if (System.nanoTime() - sent.atNanos() >= SILENCE_NANOS
-                    && sent.link().isSilentSince(sent.atNanos())) {
-                route.suspect(sent.link());
+            if (sent.link().dropIfSilent(sent.connection(), sent.atNanos())) {
+                route.silent(sent.link());
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
+import io.lettuce.core.api.StatefulRedisConnection;
 import reactor.core.publisher.Mono;
 
 /** A ping to any server of the deployment that takes part. */
@@ -12,8 +13,20 @@ final class SignOfLife {
         RedisFailures.Subject subject = new RedisFailures.Subject("", "ping");
         return Mono.defer(() ->
                         route.isClosed() ? Mono.error(failures.closed(subject)) : Mono.fromFuture(route::anyLink, true))
-                .flatMap(link -> Mono.fromFuture(link::pong, true))
+                .flatMap(link -> pong(route, link))
                 .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
                 .then();
+    }
+
+    private static Mono<String> pong(Route route, CommandLink link) {
+        return Mono.defer(() -> {
+            StatefulRedisConnection<String, String> used = link.ready();
+            long askedAt = System.nanoTime();
+            return Mono.fromFuture(link::pong, true).doOnCancel(() -> {
+                if (link.dropIfSilent(used, askedAt)) {
+                    route.silent(link);
+                }
+            });
+        });
     }
 }

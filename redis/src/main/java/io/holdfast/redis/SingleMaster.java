@@ -43,17 +43,16 @@ final class SingleMaster implements Route {
         return null;
     }
 
-    /**
-     * Behind sentinels, a master that is silent may have been replaced; its connection would stay with it for as long as it
-     * stays open. A new one asks the sentinels. A lost connection is not dropped: the driver asks them too when it restores it.
-     */
+    /** Nothing to do: the driver restores a lost connection, and asks the sentinels when it does. */
     @Override
-    public void suspect(CommandLink silent) {
-        if (!uri.getSentinels().isEmpty() && silent.drop()) {
-            RouteListener told = listener;
-            if (told != null) {
-                told.suspect(silent);
-            }
+    public void suspect(CommandLink lost) {}
+
+    /** Behind sentinels, a master that is silent may have been replaced; the new connection asks them. */
+    @Override
+    public void silent(CommandLink silent) {
+        RouteListener told = listener;
+        if (told != null && !uri.getSentinels().isEmpty()) {
+            told.suspect(silent);
         }
     }
 

@@ -49,7 +49,9 @@ class HandOffIT {
         assertThat(granted.fencingToken()).isGreaterThan(holder.fencingToken());
         eventually(() -> redis.store.calls("evalsha") == 3); // enqueue, release, confirming renewal
         assertThat(redis.store.calls("publish")).isOne();
-        assertThat(redis.store.calls("subscribe")).isZero();
+        assertThat(redis.store.calls("subscribe"))
+                .as("a sign of life of the channel")
+                .isLessThanOrEqualTo(1);
         await(granted.release());
         assertThat(redis.store.calls("evalsha")).isEqualTo(4);
     }

@@ -265,6 +265,17 @@ class RedisErrorsIT {
                 "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.|true|without its master",
                 "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist|true|cannot save",
                 "-NOREPLICAS Not enough good replicas to write.|true|replicas",
+                "-NOPERM this user has no permissions to run the 'evalsha' command|false|the ACL forbids it",
+                "-NOAUTH Authentication required.|false|wants a password",
+                "-OOM command not allowed when used memory > 'maxmemory'.|true|raise maxmemory",
+                "-READONLY You can't write against a read only replica.|true|point the RedisURI at the master",
+                "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.|true|SCRIPT KILL",
+                "-MOVED 7000 127.0.0.1:7001|false|use RedisLockBackend.cluster",
+                "-ASK 7000 127.0.0.1:7001|false|use RedisLockBackend.cluster",
+                "-CLUSTERDOWN Hash slot not served|true|has no master",
+                "-TRYAGAIN Multiple keys request during rehashing of slot|true|moving the lock's slot",
+                "-ERR max number of clients reached|true|raise maxclients",
+                "-DENIED Redis is running in protected mode|false|protected mode",
                 "-ERR something new|false|refused the command"
             })
     void serverSaysWhatIsWrong(String answer, boolean isTransient, String advice) throws IOException {

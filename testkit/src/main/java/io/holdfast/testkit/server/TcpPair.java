@@ -16,6 +16,7 @@ final class TcpPair {
     private static final int CONNECT_MILLIS = 5_000;
     private static final int BUFFER = 16_384;
 
+    private final long number;
     private final Socket client;
     private final Socket server = new Socket();
     private final Consumer<TcpPair> atEnd;
@@ -28,9 +29,14 @@ final class TcpPair {
     /** Written by whoever resets it. */
     private volatile boolean isOver;
 
-    TcpPair(Socket client, Consumer<TcpPair> atEnd) {
+    TcpPair(long number, Socket client, Consumer<TcpPair> atEnd) {
+        this.number = number;
         this.client = client;
         this.atEnd = atEnd;
+    }
+
+    long number() {
+        return number;
     }
 
     /** False when the server cannot be reached; the client's side is reset then. */

@@ -151,6 +151,20 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
+     * Drops whatever comes on one connection, for good. Does nothing when it has ended.
+     *
+     * @param number its place among all that were accepted: 1 for the first
+     * @param directions which bytes
+     */
+    public void dropOn(long number, Direction... directions) {
+        for (TcpPair pair : open) {
+            if (pair.number() == number) {
+                Arrays.stream(directions).forEach(pair::silence);
+            }
+        }
+    }
+
+    /**
      * Lets bytes pass this much later; under load, up to twice that.
      *
      * @param direction which bytes
@@ -253,8 +267,7 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     private void accepted(Socket client) {
-        accepted.incrementAndGet();
-        TcpPair pair = new TcpPair(client, open::remove);
+        TcpPair pair = new TcpPair(accepted.incrementAndGet(), client, open::remove);
         open.add(pair);
         if (isClosed || open.size() > MOST_CONNECTIONS) {
             pair.cut();

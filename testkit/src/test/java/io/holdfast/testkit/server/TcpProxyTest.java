@@ -183,6 +183,21 @@ class TcpProxyTest {
     }
 
     @Test
+    void droppingOnOneConnectionLeavesTheOthersAlone() throws Exception {
+        try (Socket first = connected();
+                Socket firstServer = accepted();
+                Socket second = connected();
+                Socket secondServer = accepted()) {
+            proxy.dropOn(2, Direction.TO_SERVER);
+            proxy.dropOn(3, Direction.TO_SERVER);
+            send(first, "one");
+            assertThat(read(firstServer, 3)).isEqualTo("one");
+            send(second, "two");
+            assertSilent(secondServer);
+        }
+    }
+
+    @Test
     void delayedBytesComeLaterAndInOrder() throws Exception {
         try (Socket client = connected();
                 Socket server = accepted()) {

@@ -1,0 +1,40 @@
+package io.holdfast.redis;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks, once for each connection and behind the commands that waited for it, whether the server may evict a held lock. Warns
+ * once. A user that may not ask is not told anything: the permission is optional.
+ */
+final class EvictionCheck {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisLockBackend.class);
+
+    private final AtomicBoolean hasWarned = new AtomicBoolean();
+
+    void look(CommandLink link) {
+        if (!hasWarned.get()) {
+            var unused = link.info("memory").whenComplete((text, error) -> judge(link, text, error));
+        }
+    }
+
+    private void judge(CommandLink link, @Nullable String text, @Nullable Throwable error) {
+        String server = RedisFailures.at(List.of(link.uri())).server();
+        if (text == null) {
+            LOG.debug("Redis at {} does not tell its maxmemory-policy, which should be noeviction", server, error);
+            return;
+        }
+        ServerInfo info = ServerInfo.parse(text);
+        if (info.mayEvict() && hasWarned.compareAndSet(false, true)) {
+            LOG.warn(
+                    "Redis at {} has maxmemory-policy {}: when its memory is full it may delete a held lock and grant it again "
+                            + "while its holder works on. Set maxmemory-policy noeviction, or use a server of its own for locks.",
+                    server,
+                    info.evictionPolicy());
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package io.holdfast.redis;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.lettuce.core.RedisException;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Keeps a server that started lately from granting anything: it may have forgotten locks that are still held. That is the delayed
+ * restart of the Redlock paper, done by the client.
+ *
+ * <p>The server's uptime is asked for once per connection, and a look counts only if it was answered on that connection: a restarted
+ * server is another connection.
+ */
+final class Quarantine {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisLockBackend.class);
+
+    /** The server subtracts whole seconds from whole seconds: it may say up to one more than it is old. */
+    private static final long RESOLUTION_SECONDS = 1;
+
+    private final Route route;
+    private final RedisFailures failures;
+    private final long lengthNanos;
+    private final AtomicBoolean hasWarned = new AtomicBoolean();
+
+    /** Null before the first look, and after a reading that failed. */
+    private final AtomicReference<@Nullable Reading> last = new AtomicReference<>();
+
+    /** What was read on one connection of the link, or is being read. */
+    private record Reading(CommandLink link, int epoch, CompletableFuture<Age> age) {}
+
+    /**
+     * How old the server was at least when that was read; empty when it does not tell.
+     *
+     * @param epoch the connection it was read on
+     */
+    private record Age(CommandLink link, int epoch, OptionalLong nanos, long readAt) {
+
+        long restOf(long lengthNanos) {
+            return nanos.isEmpty() ? 0 : lengthNanos - nanos.getAsLong() - (System.nanoTime() - readAt);
+        }
+    }
+
+    Quarantine(Route route, RedisFailures failures, Duration length) {
+        this.route = route;
+        this.failures = failures;
+        lengthNanos = length.toNanos();
+    }
+
+    boolean isOff() {
+        return lengthNanos == 0;
+    }
+
+    /**
+     * The answer to a look, or that the lock is not available for the rest of the quarantine.
+     *
+     * @param key by which the server is found
+     * @param subject for messages
+     * @param look asks the server
+     */
+    Mono<LockAttempt> guard(String key, Supplier<RedisFailures.Subject> subject, Supplier<Mono<LockAttempt>> look) {
+        if (isOff()) {
+            return look.get();
+        }
+        return Mono.fromFuture(() -> route.linkFor(key).thenCompose(this::ageOf), true)
+                .onErrorMap(error -> failures.of(subject.get(), error))
+                .flatMap(age -> {
+                    long rest = age.restOf(lengthNanos);
+                    return rest > 0
+                            ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
+                            : look.get().map(attempt -> checked(age, attempt, subject));
+                });
+    }
+
+    private static Duration roundedUp(long nanos) {
+        return Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+    }
+
+    /** A yes on another connection may be that of a server that has started since. Its outcome is unknown: it is to be released. */
+    private LockAttempt checked(Age age, LockAttempt attempt, Supplier<RedisFailures.Subject> subject) {
+        if (attempt instanceof LockAttempt.Acquired && age.link().epoch() != age.epoch()) {
+            throw failed(subject);
+        }
+        return attempt;
+    }
+
+    private LockBackendException failed(Supplier<RedisFailures.Subject> subject) {
+        return failures.of(subject.get(), madeAnew());
+    }
+
+    private static RedisException madeAnew() {
+        return new RedisException(
+                "the connection was closed and made anew meanwhile; the server may have been restarted");
+    }
+
+    private CompletableFuture<Age> ageOf(CommandLink link) {
+        return link.made().thenCompose(made -> ageOn(link, link.epoch()));
+    }
+
+    private CompletableFuture<Age> ageOn(CommandLink link, int epoch) {
+        Reading known = last.get();
+        if (known != null && known.link() == link && known.epoch() == epoch) {
+            return known.age();
+        }
+        Reading mine = new Reading(link, epoch, new CompletableFuture<>());
+        if (!last.compareAndSet(known, mine)) {
+            return ageOn(link, epoch);
+        }
+        var unused = link.info("server").whenComplete((text, error) -> read(mine, text, error));
+        return mine.age();
+    }
+
+    private void read(Reading mine, @Nullable String text, @Nullable Throwable error) {
+        boolean isForbidden = error != null && RedisFailures.isForbidden(error);
+        if (mine.link().epoch() != mine.epoch() || (error != null && !isForbidden)) {
+            last.compareAndSet(mine, null);
+            mine.age().completeExceptionally(error != null ? error : madeAnew());
+            return;
+        }
+        OptionalLong seconds =
+                text == null ? OptionalLong.empty() : ServerInfo.parse(text).uptimeSeconds();
+        if (seconds.isEmpty()) {
+            warn();
+        }
+        OptionalLong nanos = seconds.isEmpty()
+                ? seconds
+                : OptionalLong.of(TimeUnit.SECONDS.toNanos(Math.max(0, seconds.getAsLong() - RESOLUTION_SECONDS)));
+        mine.age().complete(new Age(mine.link(), mine.epoch(), nanos, System.nanoTime()));
+    }
+
+    private void warn() {
+        if (hasWarned.compareAndSet(false, true)) {
+            LOG.warn(
+                    "Redis at {} does not tell its uptime, so there is no quarantine: after a restart it may grant a lock that is "
+                            + "still held. Allow the user +info.",
+                    failures.server());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static io.holdfast.redis.ClientOverRedis.pause;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The connection is cut around one command of a client, at each place where that can happen: what the command came to is unknown,
+ * and is found out or undone. A second client of the same server has an unspoiled connection.
+ */
+class RedisCutIT {
+
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    /** At most one of the two is in it. */
+    private final AtomicInteger inside = new AtomicInteger();
+
+    private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+    private Store store;
+    private TcpProxy proxy;
+    private LockClient client;
+    private LockClient rival;
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        proxy = TcpProxy.inFrontOf(store.server);
+        client = client(RedisURI.create(proxy.host(), proxy.port()));
+        rival = client(store.uri());
+        await(client.lock("warm-up").withLock(Mono.just(1)));
+        await(rival.lock("warm-up").withLock(Mono.just(1)));
+        events.clear();
+    }
+
+    private LockClient client(RedisURI uri) {
+        return LockClient.builder(RedisLockBackend.create(uri))
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .operationTimeout(Duration.ofMillis(700))
+                .listener(events::add)
+                .build();
+    }
+
+    @AfterEach
+    void nothingIsLeftInTheStore() {
+        await(client.close());
+        await(rival.close());
+        assertThat(store.keys()).allMatch(key -> key.endsWith(":token") || key.contains(":gone:"));
+        proxy.close();
+        store.close();
+    }
+
+    static Stream<Named<Consumer<TcpProxy>>> cuts() {
+        return Stream.of(
+                Named.of("before the server gets it", proxy -> proxy.cutAfter(Direction.TO_SERVER, 0)),
+                Named.of("in the request's first byte", proxy -> proxy.cutAfter(Direction.TO_SERVER, 1)),
+                Named.of("in mid-request", proxy -> proxy.cutAfter(Direction.TO_SERVER, 60)),
+                Named.of("after it ran, before the answer", proxy -> proxy.cutAfter(Direction.TO_CLIENT, 0)),
+                Named.of("in mid-answer", proxy -> proxy.cutAfter(Direction.TO_CLIENT, 3)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void anAcquireThatIsCutIsRepairedAndTheWorkIsDone(Consumer<TcpProxy> cut) {
+        cut.accept(proxy);
+        assertThat(await(guarded(client))).isEqualTo("done");
+        assertThat(failedLooks()).as("the cut was met").isPositive();
+        assertThat(await(guarded(rival))).isEqualTo("done");
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void aSingleLookThatIsCutIsUndoneOrAnswered(Consumer<TcpProxy> cut) {
+        cut.accept(proxy);
+        LockLease lease = await(client.lock("orders").tryAcquire().onErrorComplete());
+        if (lease != null) {
+            await(lease.release());
+        }
+        LockLease next = await(rival.lock("orders").acquire());
+        assertThat(next.isValid()).isTrue();
+        await(next.release());
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void aRenewalThatIsCutIsSentAgainAndTheLeaseGoesOn(Consumer<TcpProxy> cut) {
+        LockLease lease = await(client.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = rival.lock("orders").acquire().toFuture();
+        eventually(() -> store.redis().exists(Store.holderKey("orders") + ":queue") == 1);
+        cut.accept(proxy);
+
+        pause(LEASE.plusMillis(300));
+
+        assertThat(events).as("the cut was met").anyMatch(LockEvent.RenewalFailed.class::isInstance);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(waiter).isNotDone();
+        await(lease.release());
+        await(waiter.join().release());
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void aReleaseThatIsCutIsSentAgainAndTheNextOneHasTheLockLongBeforeTheLeaseEnds(Consumer<TcpProxy> cut) {
+        CompletableFuture<String> result = new CompletableFuture<>();
+        Mono<String> work = client.lock("orders").withLock(Mono.fromFuture(result));
+        CompletableFuture<String> done = work.toFuture();
+        eventually(() -> store.redis().exists(Store.holderKey("orders")) == 1);
+        CompletableFuture<LockLease> waiter = rival.lock("orders").acquire().toFuture();
+        eventually(() -> store.redis().exists(Store.holderKey("orders") + ":queue") == 1);
+        cut.accept(proxy);
+        result.complete("done");
+
+        assertThat(waiter).succeedsWithin(LEASE.dividedBy(2));
+        assertThat(done)
+                .as("not held by now reads released")
+                .succeedsWithin(LEASE)
+                .isEqualTo("done");
+        await(waiter.join().release());
+        assertThat(events).noneMatch(LockEvent.Lost.class::isInstance);
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void aLookThatQueuesAndIsCutIsServedInItsTurn(Consumer<TcpProxy> cut) {
+        LockLease held = await(rival.lock("orders").acquire());
+        cut.accept(proxy);
+        CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
+        eventually(() -> failedLooks() > 0 && waiting() == 1);
+        assertThat(waiter).isNotDone();
+
+        await(held.release());
+
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(3));
+        assertThat(waiter.join().fencingToken()).isGreaterThan(held.fencingToken());
+        await(waiter.join().release());
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void aWaiterThatGivesUpWhileItsLookIsCutLeavesNoPlaceInTheQueue(Consumer<TcpProxy> cut) {
+        LockLease held = await(rival.lock("orders").acquire());
+        cut.accept(proxy);
+        LockOptions impatient = LockOptions.builder()
+                .leaseDuration(LEASE)
+                .waitTimeout(Duration.ofMillis(300))
+                .build();
+        Mono<LockLease> gone = client.lock("orders").with(impatient).acquire();
+        assertThat(gone.toFuture()).failsWithin(Duration.ofSeconds(5));
+        eventually(() -> waiting() == 0);
+        await(held.release());
+        await(guarded(rival));
+    }
+
+    @ParameterizedTest
+    @MethodSource("cuts")
+    void underContentionNeverTwoHoldWhileConnectionsAreCut(Consumer<TcpProxy> cut) {
+        for (int round = 0; round < 5; round++) {
+            cut.accept(proxy);
+            List<Mono<String>> all = Stream.<Supplier<Mono<String>>>of(
+                            () -> guarded(client), () -> guarded(rival), () -> guarded(client), () -> guarded(rival))
+                    .map(Supplier::get)
+                    .toList();
+            assertThat(await(Flux.merge(all).collectList()))
+                    .containsOnly("done")
+                    .hasSize(4);
+        }
+    }
+
+    private Mono<String> guarded(LockClient by) {
+        Mono<String> work = Mono.fromSupplier(inside::incrementAndGet)
+                .delayElement(Duration.ofMillis(5))
+                .doOnNext(holders -> inside.decrementAndGet())
+                .map(holders -> holders == 1 ? "done" : "together with another");
+        return by.lock("orders").withLock(work);
+    }
+
+    private long failedLooks() {
+        return events.stream().filter(LockEvent.LookFailed.class::isInstance).count();
+    }
+
+    private long waiting() {
+        return store.redis().zcard(Store.holderKey("orders") + ":queue");
+    }
+}

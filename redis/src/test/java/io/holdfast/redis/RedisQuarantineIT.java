@@ -1,0 +1,243 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** A real master that is killed and started again must not vote for a while. */
+class RedisQuarantineIT {
+
+    private static final Duration QUARANTINE = Duration.ofSeconds(2);
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final Warnings warnings = Warnings.listen();
+    private long startedAt;
+    private Store store;
+    private RedisLockBackend backend;
+
+    @BeforeEach
+    void start() {
+        startedAt = System.nanoTime();
+        store = Store.start();
+    }
+
+    @AfterEach
+    void stop() {
+        Store.end(backend);
+        warnings.close();
+        store.close();
+    }
+
+    private RedisLockBackend quarantined(Duration time) {
+        return RedisLockBackend.builder(store.uri()).quarantine(time).build();
+    }
+
+    @Test
+    void aMasterGrantsNothingUntilItIsOldEnough() {
+        backend = quarantined(QUARANTINE);
+        LockClaim claim = Store.claim("orders");
+        assertThat(Store.answer(backend.tryAcquire(claim)))
+                .isInstanceOfSatisfying(
+                        LockAttempt.Contended.class,
+                        contended -> assertThat(contended.lookAgainWithin())
+                                .isBetween(Duration.ofMillis(1), QUARANTINE.plusSeconds(1)));
+        assertThat(store.keys()).as("the server was not asked").isEmpty();
+        eventually(() -> isGranted(claim));
+        assertThat(age()).isGreaterThanOrEqualTo(QUARANTINE);
+    }
+
+    @Test
+    void aMasterThatWasKilledAndStartedAgainTakesNoPutBackUntilItIsOldEnough() {
+        backend = quarantined(QUARANTINE);
+        LockClaim held = Store.claim("orders");
+        eventually(() -> isGranted(held));
+
+        for (int i = 0; i < 2; i++) {
+            startedAt = System.nanoTime();
+            store.server.restart();
+            // Asked without a pause, so that some looks meet the old connection, some none, some the new one.
+            eventually(() -> isAnswered(held));
+            assertThat(Store.answer(backend.renew(held))).isInstanceOf(Renewal.NotHeld.class);
+            assertThat(Store.answer(backend.release(held))).isEqualTo(Ownership.NOT_HELD);
+            LockClaim putBack = Store.claim("orders");
+            eventually(() -> isGranted(putBack));
+            assertThat(age()).isGreaterThanOrEqualTo(QUARANTINE);
+            Store.answer(backend.release(putBack));
+        }
+    }
+
+    /** Contended, not granted. */
+    private boolean isAnswered(LockClaim claim) {
+        LockAttempt attempt = attempt(claim);
+        if (attempt instanceof LockAttempt.Acquired) {
+            assertThat(age()).as("a yes of the restarted server").isGreaterThanOrEqualTo(QUARANTINE);
+        }
+        return attempt instanceof LockAttempt.Contended;
+    }
+
+    @Test
+    void renewalAndReleaseGoOnInQuarantine() {
+        RedisLockBackend free = store.backend();
+        LockClaim claim = Store.claim("orders");
+        assertThat(Store.answer(free.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        backend = quarantined(LONG);
+        assertThat(Store.answer(backend.tryAcquire(claim)))
+                .as("even of a claim that holds")
+                .isInstanceOf(LockAttempt.Contended.class);
+        assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        Store.answer(backend.ping());
+        Store.end(free);
+    }
+
+    @Test
+    void aClaimThatWouldQueueLeavesNothingInQuarantine() {
+        RedisLockBackend free = store.backend();
+        Store.answer(free.tryAcquire(Store.claim("orders")));
+        backend = quarantined(LONG);
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(store.redis().exists(Store.holderKey("orders") + ":queue")).isZero();
+        Store.end(free);
+    }
+
+    @Test
+    void aPushedGrantIsNotBelievedButAskedFor() throws InterruptedException {
+        backend = quarantined(Duration.ofMillis(1));
+        LockClaim holder = Store.claim("orders");
+        eventually(() -> isGranted(holder));
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        Disposable watch = backend.watch(waiter).subscribe(signals::add);
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        Store.answer(backend.release(holder));
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Changed.class);
+        assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
+        watch.dispose();
+    }
+
+    @Test
+    void uptimeIsReadOncePerConnection() {
+        backend = quarantined(Duration.ofMillis(1));
+        eventually(() -> isGranted(Store.claim("warm-up")));
+        long before = store.calls("info");
+        for (int i = 0; i < 50; i++) {
+            assertThat(Store.answer(backend.tryAcquire(Store.claim("lock-" + i))))
+                    .isInstanceOf(LockAttempt.Acquired.class);
+        }
+        assertThat(store.calls("info") - before).as("the test's own").isEqualTo(1);
+        assertThat(before).as("policy, uptime, and the test's own").isLessThanOrEqualTo(3);
+    }
+
+    @Test
+    void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
+        LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP3);
+        Route route = new SingleMaster(lettuce, store.uri());
+        Quarantine quarantine = new Quarantine(route, RedisFailures.at(List.of(store.uri())), Duration.ofMillis(1));
+        RedisFailures.Subject subject = new RedisFailures.Subject("orders", "acquire lock 'orders'");
+        CompletableFuture<LockAttempt> answer = new CompletableFuture<>();
+        AtomicInteger asked = new AtomicInteger();
+        CompletableFuture<LockAttempt> attempt = quarantine
+                .guard(
+                        "orders",
+                        () -> subject,
+                        () -> Mono.defer(() -> {
+                            asked.incrementAndGet();
+                            return Mono.fromFuture(answer);
+                        }))
+                .repeat(() -> asked.get() == 0) // the server is too young in its first second
+                .last()
+                .toFuture();
+        eventually(() -> asked.get() == 1);
+
+        CommandLink link = route.anyLink().join();
+        store.server.restart();
+        eventually(() -> link.pong().handle((pong, error) -> error == null).join());
+        answer.complete(new LockAttempt.Acquired(1, Duration.ofSeconds(1)));
+
+        assertThat(attempt)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableThat()
+                .withCauseInstanceOf(LockBackendException.class)
+                .withMessageContaining("may have been restarted");
+        assertThat(lettuce.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        backend = store.backend();
+    }
+
+    @Test
+    void aUserWhoMayNotAskHasNoQuarantineAndIsWarnedOnce() {
+        store.user("locker", RedisErrorsIT.DOCUMENTED_ACL);
+        RedisURI uri = RedisURI.builder(store.uri())
+                .withAuthentication("locker", "any")
+                .build();
+        backend = RedisLockBackend.builder(uri).quarantine(LONG).build();
+        for (int i = 0; i < 3; i++) {
+            assertThat(Store.answer(backend.tryAcquire(Store.claim("lock-" + i))))
+                    .isInstanceOf(LockAttempt.Acquired.class);
+        }
+        assertThat(warnings.texts())
+                .singleElement()
+                .satisfies(text -> assertThat(text)
+                        .contains("no quarantine")
+                        .contains("+info")
+                        .contains("127.0.0.1:" + store.server.port()));
+    }
+
+    @Test
+    void aQuarantineThatMakesNoSenseIsRefused() {
+        RedisLockBackend.Builder builder = RedisLockBackend.builder(store.uri());
+        for (Duration time : List.of(Duration.ofMillis(-1), Duration.ofDays(1).plusMillis(1))) {
+            assertThatThrownBy(() -> builder.quarantine(time))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("quarantine");
+        }
+        RedisLockBackend.Builder cluster = RedisLockBackend.clusterBuilder(List.of(store.uri()));
+        assertThatThrownBy(() -> cluster.quarantine(QUARANTINE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cluster");
+        backend = cluster.quarantine(Duration.ZERO).build();
+    }
+
+    private boolean isGranted(LockClaim claim) {
+        return attempt(claim) instanceof LockAttempt.Acquired;
+    }
+
+    private @Nullable LockAttempt attempt(LockClaim claim) {
+        try {
+            return Store.answer(backend.tryAcquire(claim));
+        } catch (LockBackendException away) {
+            assertThat(away.isTransient()).as(away.getMessage()).isTrue();
+            return null;
+        }
+    }
+
+    /** The server is not older than that: the clock began before it was started. */
+    private Duration age() {
+        return Duration.ofNanos(System.nanoTime() - startedAt);
+    }
+}

@@ -1,0 +1,239 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static io.holdfast.redis.ClientOverRedis.pause;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Connections that are dead although nobody closed them, at a standalone server: they are found out, and made anew. */
+class RedisSilenceIT {
+
+    private static final Duration LEASE = Duration.ofSeconds(6);
+    private static final Duration OPERATION = Duration.ofMillis(500);
+
+    /** By the order in which a client makes them. */
+    private static final int COMMANDS = 1;
+
+    private static final int CHANNEL = 2;
+
+    private Store store;
+    private TcpProxy proxy;
+    private LockClient client;
+    private LockClient rival;
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        proxy = TcpProxy.inFrontOf(store.server);
+        client = client(RedisURI.create(proxy.host(), proxy.port()));
+        rival = client(store.uri());
+        await(client.ping());
+        await(rival.ping());
+    }
+
+    private static LockClient client(RedisURI uri) {
+        return LockClient.builder(RedisLockBackend.create(uri))
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .operationTimeout(OPERATION)
+                .build();
+    }
+
+    @AfterEach
+    void nothingIsLeftInTheStore() {
+        await(client.close());
+        await(rival.close());
+        assertThat(store.keys()).allMatch(key -> key.endsWith(":token") || key.contains(":gone:"));
+        proxy.close();
+        store.close();
+    }
+
+    static Stream<Named<Direction[]>> ways() {
+        return Stream.of(
+                Named.of("both ways", Direction.values()),
+                Named.of("to the server", new Direction[] {Direction.TO_SERVER}),
+                Named.of("to the client", new Direction[] {Direction.TO_CLIENT}));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aHolderOutlivesASilentConnection(Direction[] ways) {
+        LockLease lease = await(client.lock("orders").acquire());
+        proxy.dropOn(COMMANDS, ways);
+
+        pause(LEASE.plusMillis(500));
+
+        assertThat(lease.isValid()).isTrue();
+        assertThat(proxy.connections()).as("one new connection").isEqualTo(2);
+        await(lease.release());
+        await(await(rival.lock("orders").acquire()).release());
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void anAcquireOnASilentConnectionCostsOneOperationTimeout(Direction[] ways) {
+        proxy.dropOn(COMMANDS, ways);
+        CompletableFuture<LockLease> lease = client.lock("orders").acquire().toFuture();
+        assertThat(lease).succeedsWithin(OPERATION.multipliedBy(3));
+        await(lease.join().release());
+        assertThat(proxy.connections()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aHealthCheckFindsOutASilentConnectionToo(Direction[] ways) {
+        proxy.dropOn(COMMANDS, ways);
+        assertThatThrownBy(() -> await(client.ping())).isInstanceOf(LockBackendException.class);
+        await(client.ping());
+        assertThat(proxy.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void aServerThatAnswersNobodyGetsOneNewConnectionAtATime() {
+        LockLease lease = await(client.lock("orders").acquire());
+        proxy.drop(Direction.values());
+        pause(LEASE.dividedBy(3).plus(OPERATION.multipliedBy(4)));
+        assertThat(proxy.connections()).isLessThanOrEqualTo(3);
+        proxy.pass();
+        proxy.cut();
+        eventually(() -> renews(lease));
+        await(lease.release());
+    }
+
+    private static boolean renews(LockLease lease) {
+        try {
+            await(lease.renew());
+            return true;
+        } catch (LockBackendException notYet) {
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aWaiterWhoseChannelIsSilentHasTheLockWithinASecondOfTheRelease(Direction[] ways) {
+        LockLease held = await(rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = waiting();
+        proxy.dropOn(CHANNEL, ways);
+
+        await(held.release());
+
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        await(waiter.join().release());
+        assertThat(store.redis().pubsubNumsub(channelName()).values())
+                .as("the dead one ends with the connection that the proxy keeps open")
+                .allMatch(receivers -> receivers <= 2);
+    }
+
+    @Test
+    void aWaiterWhoseChannelIsKilledHasTheLockWithinASecondOfTheRelease() {
+        LockLease held = await(rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = waiting();
+        assertThat(store.redis().clientKill(KillArgs.Builder.typePubsub())).isOne();
+
+        await(held.release());
+
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        await(waiter.join().release());
+    }
+
+    @Test
+    void aWaiterWhoseChannelIsCutAgainAndAgainHasTheLockWithinASecondOfTheRelease() {
+        LockLease held = await(rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = waiting();
+        for (int i = 0; i < 5; i++) {
+            assertThat(store.redis().clientKill(KillArgs.Builder.typePubsub())).isLessThanOrEqualTo(1);
+            pause(Duration.ofMillis(20));
+        }
+
+        await(held.release());
+
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        await(waiter.join().release());
+    }
+
+    @Test
+    void aSubscriptionThatFailedAfterAReconnectIsMadeGoodLater() {
+        store.user("default", "on nopass ~* &* +@all");
+        LockLease held = await(rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = waiting();
+        store.user("default", "on nopass ~* &* +@all -subscribe");
+        assertThat(store.redis().clientKill(KillArgs.Builder.typePubsub())).isOne();
+        eventually(() -> store.redis().info("stats").contains("total_connections_received")
+                && store.redis().pubsubChannels().isEmpty());
+        store.user("default", "on nopass ~* &* +@all");
+
+        eventually(() -> store.redis().pubsubChannels().size() == 1);
+        await(held.release());
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        await(waiter.join().release());
+    }
+
+    @Test
+    void aServerThatStallsDoesNotMakeAllWaitersLookAgain() {
+        LockLease held = await(rival.lock("orders").acquire());
+        List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            waiters.add(client.lock("orders").acquire().toFuture());
+        }
+        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 100);
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+
+        store.server.pause();
+        pause(OPERATION.minusMillis(100).plusMillis(ChannelPulse.PERIOD_MILLIS));
+        store.server.resume();
+        pause(Duration.ofMillis(2 * ChannelPulse.PERIOD_MILLIS));
+
+        assertThat(store.calls("evalsha")).as("looks").isLessThan(50);
+        await(client.close());
+        assertThat(waiters).allMatch(CompletableFuture::isCompletedExceptionally);
+        await(held.release());
+    }
+
+    @Test
+    void signsOfLifeAreAskedForOnlyWhileSomebodyWaits() {
+        LockLease held = await(rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = waiting();
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+        eventually(() -> store.calls("subscribe") >= 3);
+        await(held.release());
+        LockLease granted = waiter.join();
+        pause(Duration.ofSeconds(4)); // longer than the waiter was told to look again in
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+        pause(Duration.ofMillis(5 * ChannelPulse.PERIOD_MILLIS));
+        assertThat(store.calls("subscribe")).isZero();
+        await(granted.release());
+    }
+
+    private CompletableFuture<LockLease> waiting() {
+        CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
+        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1
+                && !store.redis().pubsubChannels().isEmpty()
+                && proxy.connections() == CHANNEL);
+        return waiter;
+    }
+
+    private String channelName() {
+        return store.redis().pubsubChannels().get(0);
+    }
+}
