@@ -24,6 +24,9 @@ record RedisFailures(String server) {
     private static final String NO_RESP3 =
             "lossByPush needs RESP3, which the server or a proxy before it does not speak: do without lossByPush, or upgrade";
 
+    private static final String PROTECTED =
+            "the server is in protected mode: set a password, or bind it to an interface";
+
     private static final String SENTINEL = "the sentinels know no master of that name: check sentinelMasterId";
     private static final String CLUSTER = "the server is part of a cluster: use RedisLockBackend.cluster";
     private static final String CLUSTER_DOWN =
@@ -68,7 +71,7 @@ record RedisFailures(String server) {
             new Known("MOVED ", false, CLUSTER),
             new Known("ASK ", false, CLUSTER),
             new Known("max number of clients", true, "the server has no connection left: raise maxclients"),
-            new Known("DENIED", false, "the server is in protected mode: set a password, or bind it to an interface"),
+            new Known("DENIED", false, PROTECTED),
             new Known("syntax error", false, UPGRADE),
             new Known("nknown command", false, UPGRADE),
             new Known("nknown Redis command", false, UPGRADE),
@@ -76,6 +79,7 @@ record RedisFailures(String server) {
 
     /** What the driver may say for itself, by a part of class name and text. */
     private static final List<Known> DRIVER = List.of(
+            new Known("DENIED", false, PROTECTED),
             new Known("redirected too often", true, "the cluster has not settled where the lock's slot is: wait"),
             new Known("CLUSTERDOWN", true, CLUSTER_DOWN),
             new Known("Cannot provide redisAddress", false, SENTINEL),

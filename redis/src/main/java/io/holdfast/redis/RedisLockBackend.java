@@ -43,8 +43,11 @@ import reactor.core.publisher.Mono;
  * {@code +cluster|slots +asking}.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
- * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our own: the safety rules need client options
- * that a borrowed client does not have. Nothing is replayed after a reconnect. Answers come on the driver's threads.
+ * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our
+ * own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a reconnect. A
+ * connection on which a command is given up on, with nothing answered since it was sent, is replaced. While claims wait, the
+ * channel is asked for a sign of life about three times a second, and replaced when it gives none. Answers come on the driver's
+ * threads.
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
  * follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted replica missed is
@@ -57,7 +60,8 @@ import reactor.core.publisher.Mono;
  * that answers 250 ms (an eighth of the lease, if that is less) later than another one, are {@link Renewal.Unknown}. A failover is as
  * behind sentinels, and concerns the locks of that master only.
  *
- * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again.
+ * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again. A user with the
+ * permission {@code +info}, which is optional, lets the back end look at that, once per connection, and warn.
  */
 public final class RedisLockBackend implements LockBackend {
 
