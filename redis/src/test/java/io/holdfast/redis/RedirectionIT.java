@@ -10,8 +10,10 @@ import io.holdfast.LockEvent;
 import io.holdfast.spi.LockAttempt;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -37,6 +39,10 @@ class RedirectionIT {
     private final Queue<String> answers = new ConcurrentLinkedQueue<>();
 
     private final CountDownLatch mayAnswer = new CountDownLatch(1);
+
+    /** Lets the second server greet; open unless a test closes it. */
+    private volatile CountDownLatch mayGreet = new CountDownLatch(0);
+
     private FakeServer first;
     private FakeServer second;
     private RedisLockBackend backend;
@@ -45,6 +51,7 @@ class RedirectionIT {
     void start() throws IOException {
         second = FakeServer.answering(command -> {
             atSecond.add(command);
+            await(mayGreet);
             return command.startsWith("eval") ? ACQUIRED : other(command);
         });
         first = FakeServer.answering(command -> {
@@ -62,13 +69,17 @@ class RedirectionIT {
     }
 
     private String toScript() {
+        await(mayAnswer);
+        String next = answers.size() > 1 ? answers.remove() : answers.element();
+        return next.replace("<second>", "127.0.0.1:" + second.port());
+    }
+
+    private static void await(CountDownLatch latch) {
         try {
-            mayAnswer.await();
+            latch.await();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        String next = answers.size() > 1 ? answers.remove() : answers.element();
-        return next.replace("<second>", "127.0.0.1:" + second.port());
     }
 
     private String other(String command) {
@@ -93,6 +104,24 @@ class RedirectionIT {
 
         assertThat(scripts(atFirst)).containsExactly("evalsha");
         assertThat(atSecond).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-MOVED 3999 <second>", "-ASK 3999 <second>"})
+    void anAcquireThatIsCancelledOnItsWayToTheOtherServerIsNotSentThere(String answer) {
+        mayGreet = new CountDownLatch(1);
+        answers.add(answer);
+        mayAnswer.countDown();
+        Disposable look = backend.tryAcquire(Store.claim("orders")).subscribe();
+        eventually(() -> atSecond.contains("hello"));
+        look.dispose();
+        CompletableFuture<LockAttempt> another =
+                backend.tryAcquire(Store.claim("orders")).toFuture();
+
+        mayGreet.countDown();
+
+        assertThat(another).succeedsWithin(Duration.ofSeconds(10)).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(scripts(atSecond)).as("of the other one, after it").containsExactly("evalsha");
     }
 
     @ParameterizedTest

@@ -288,9 +288,17 @@ class RedisClusterIT {
         stores.forEach(RedisClusterIT::empty);
     }
 
-    @Test
-    void aWaiterThatIsPassedOverSinceItsSlotMovedIsToldToLookAndNotThatItHolds() throws InterruptedException {
+    @ParameterizedTest(name = "it has a channel there already: {0}")
+    @ValueSource(booleans = {false, true})
+    void aWaiterThatIsPassedOverSinceItsSlotMovedIsToldToLookAndNotThatItHolds(boolean isHeardThere)
+            throws InterruptedException {
         String name = nameAt(0);
+        if (isHeardThere) {
+            String there = nameAt(1);
+            Store.answer(backend.tryAcquire(Store.claim(there)));
+            queued(another, there);
+            eventually(() -> channelsAt(stores.get(1)) == 1);
+        }
         int slot = slotOf(name);
         LockClaim holder = Store.claim(name);
         LockClaim waiter = Store.claim(name, Waiting.QUEUE);
