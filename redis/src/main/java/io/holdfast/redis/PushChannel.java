@@ -45,6 +45,9 @@ final class PushChannel implements PushLine.Listener, RouteListener {
 
     private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
 
+    /** Claims that have come to the head of their queue and shall look again if they are still there after a while. */
+    private final Set<String> atHead = ConcurrentHashMap.newKeySet();
+
     /** By the tags of their servers. */
     private final ConcurrentMap<String, PushLine> lines = new ConcurrentHashMap<>();
 
@@ -123,6 +126,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     }
 
     private void remove(String claimId, Sinks.@Nullable Many<WatchSignal> watch) {
+        atHead.remove(claimId);
         watches.computeIfPresent(claimId, (id, watched) -> watched.without(watch));
     }
 
@@ -224,15 +228,33 @@ final class PushChannel implements PushLine.Listener, RouteListener {
 
     @Override
     public void received(String text) {
+        PushMessage.Head head = PushMessage.Head.parse(text);
+        if (head != null) {
+            lookLater(head);
+            return;
+        }
         PushMessage message = PushMessage.parse(text);
         if (message == null) {
             return;
         }
+        atHead.remove(message.claimId());
         Watched watched = watches.get(message.claimId());
         if (watched != null) {
             tell(watched, told.apply(message));
         } else {
             giveBack.accept(message);
+        }
+    }
+
+    /** The claim need not look if it is served before. */
+    private void lookLater(PushMessage.Head head) {
+        String claimId = head.claimId();
+        if (watches.containsKey(claimId) && atHead.add(claimId)) {
+            lettuce.later(head.lookWithin(), () -> {
+                if (atHead.remove(claimId)) {
+                    changed(claimId);
+                }
+            });
         }
     }
 

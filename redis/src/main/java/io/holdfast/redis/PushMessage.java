@@ -2,6 +2,8 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,22 @@ record PushMessage(
             return new PushMessage(text.substring(2), new WatchSignal.Changed(), null);
         }
         return text.startsWith("G ") ? grant(text.split(" ", PARTS_OF_A_GRANT)) : null;
+    }
+
+    /**
+     * {@code H <ms> <id>}: this claim has come to the head of its queue, and no push tells it if the one before it hangs.
+     *
+     * @param claimId whom it concerns
+     * @param lookWithin when to look, if it is not served before
+     */
+    record Head(String claimId, Duration lookWithin) {
+
+        private static final Pattern MESSAGE = Pattern.compile("H (\\d{1,9}) (.+)", Pattern.DOTALL);
+
+        static @Nullable Head parse(String text) {
+            Matcher parts = MESSAGE.matcher(text);
+            return parts.matches() ? new Head(parts.group(2), Duration.ofMillis(Long.parseLong(parts.group(1)))) : null;
+        }
     }
 
     private static @Nullable PushMessage grant(String[] parts) {

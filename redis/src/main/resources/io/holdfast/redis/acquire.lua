@@ -74,9 +74,13 @@ end
 
 if not holder[1] then
   local served = serve(now, not late and id, claim_ms)
-  if not late and (served == id or not served) then
+  local is_ours = not late and (served == id or not served)
+  if is_ours then
     leave_queue(id)
     redis.call('ZREM', KEYS[6], channel .. ' ' .. id)
+  end
+  tell_next(claim_ms)
+  if is_ours then
     return take(now)
   end
 end

@@ -33,7 +33,9 @@ else
   local entry = redis.call('HGET', KEYS[3], id)
   if entry then
     seen = tonumber(string.match(entry, '^%d+'))
+    local rank = redis.call('ZRANK', KEYS[2], id)
     leave_queue(id)
+    moved = rank and rank < 2 and 1 or 0
   end
   if redis.call('ZREM', KEYS[6], ARGV[6] .. ' ' .. id) == 1 then
     seen = attempt
@@ -55,4 +57,5 @@ if is_wanted and redis.call('EXISTS', KEYS[1]) == 0 then
     redis.call('DEL', KEYS[6])
   end
 end
+tell_next(claim_ms)
 return held and 1 or 0

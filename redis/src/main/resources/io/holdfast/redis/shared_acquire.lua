@@ -59,6 +59,7 @@ if not (token or queued or blocked) and admits(look) then
   take()
 end
 
+tell_next(claim_ms)
 if taken then
   redis.call('ZREM', KEYS[6], look.channel .. ' ' .. id)
   return {1, taken, lease}
@@ -83,6 +84,7 @@ elseif waiting == 'queue' and not queued then
 elseif waiting ~= 'queue' and queued then
   leave_queue(id)
   serve(now, claim_ms)
+  tell_next(claim_ms)
 end
 
 local soonest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]

@@ -114,7 +114,11 @@ local function hold(now, id, claim, token, ms)
   count, mode = count + 1, claim.kind
 end
 
+-- What the last run of serve() found: how many it passed over, and how many have left the queue since it was told.
+local place, moved = 0, 0
+
 local function leave_queue(id)
+  moved = moved + 1
   redis.call('ZREM', KEYS[2], id)
   redis.call('HDEL', KEYS[3], id)
 end
@@ -165,7 +169,8 @@ end
 -- looks. A channel is tried once per run: the waiters of a killed client cost one NUMSUB, and are read in growing
 -- portions. Who has not looked for half of its lease is gone. Returns whether a living waiter was left.
 local function serve(now, claim_ms, caller, take)
-  local dead, place, portion = {[''] = true}, 0, 1
+  local dead, portion = {[''] = true}, 1
+  place = 0
   while true do
     local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
     if #ids == 0 then
@@ -191,5 +196,20 @@ local function serve(now, claim_ms, caller, take)
       end
     end
     portion = math.min(portion * 8, 512)
+  end
+end
+
+-- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
+-- looked last, their turn was far away, and one that hangs ahead of them is found out by looks only. Who is there by its own look
+-- has been answered so. Once per waiter, and one PUBLISH for each waiter that was served.
+local function tell_next(claim_ms)
+  if moved > 0 then
+    for _, id in ipairs(redis.call('ZRANGE', KEYS[2], place + math.max(0, 2 - moved), place + 1)) do
+      local channel = string.match(redis.call('HGET', KEYS[3], id) or '', ' (%S+)$')
+      if channel then
+        redis.call('PUBLISH', channel, 'H ' .. digits(claim_ms) .. ' ' .. id)
+      end
+    end
+    moved = 0
   end
 end

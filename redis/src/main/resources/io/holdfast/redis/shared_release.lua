@@ -31,7 +31,9 @@ elseif not seen then
   local claim = waiter(redis.call('HGET', KEYS[3], id))
   if claim then
     seen = claim.attempt
+    local rank = redis.call('ZRANK', KEYS[2], id)
     leave_queue(id)
+    moved = rank and rank < 2 and 1 or 0
   end
   if redis.call('ZREM', KEYS[6], ARGV[6] .. ' ' .. id) == 1 then
     seen = attempt
@@ -53,4 +55,5 @@ if ended and is_wanted then
     redis.call('DEL', KEYS[6])
   end
 end
+tell_next(claim_ms)
 return held and 1 or 0

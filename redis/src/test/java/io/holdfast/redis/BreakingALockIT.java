@@ -36,12 +36,7 @@ class BreakingALockIT {
     final ClientOverRedis redis = new ClientOverRedis(options -> options.leaseDuration(LEASE));
 
     private static ReactiveLock lock(LockClient client, LockKind kind) {
-        return switch (kind) {
-            case MUTEX -> client.lock("orders");
-            case READ -> client.readWriteLock("orders").readLock();
-            case WRITE -> client.readWriteLock("orders").writeLock();
-            case SEMAPHORE -> client.semaphore("orders", 1);
-        };
+        return WaitingProcess.lock(client, kind, "orders");
     }
 
     private static String holderKey(LockKind kind) {

@@ -46,4 +46,14 @@ class PushMessageTest {
     void whatSomebodyElsePublishesIsIgnored(String text) {
         assertThat(PushMessage.parse(text)).isNull();
     }
+
+    @Test
+    void wordThatAClaimIsAtTheHeadIsRead() {
+        assertThat(PushMessage.Head.parse("H 500 an id\n"))
+                .isEqualTo(new PushMessage.Head("an id\n", Duration.ofMillis(500)));
+        assertThat(PushMessage.Head.parse("H 500 ")).isNull();
+        assertThat(PushMessage.Head.parse("H 9999999999 id")).isNull();
+        assertThat(PushMessage.Head.parse("C id")).isNull();
+        assertThat(PushMessage.parse("H 500 id")).isNull();
+    }
 }

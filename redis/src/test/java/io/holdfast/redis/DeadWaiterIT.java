@@ -1,0 +1,142 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+/** What a waiter of another process costs those behind it when that process was killed, or hangs. Real processes. */
+class DeadWaiterIT {
+
+    /** What the machine may need on top, with all else that runs on it. */
+    private static final Duration SLACK = Duration.ofSeconds(1);
+
+    private Store store;
+    private LockKind kind = LockKind.MUTEX;
+    private final List<LockClient> clients = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+    }
+
+    @AfterEach
+    void stop() {
+        clients.forEach(client -> await(client.close()));
+        store.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 300})
+    void waitersOfAKilledProcessDelayNobody(int dead) {
+        LockClient client = client(Duration.ofSeconds(2));
+        LockLease holder = await(lock(client).acquire());
+        try (WaitingProcess dying = WaitingProcess.start(store.uri(), kind, "orders", dead, Duration.ofSeconds(2))) {
+            waiting(dead);
+            CompletableFuture<LockLease> next = lock(client).acquire().toFuture();
+            waiting(dead + 1);
+            heard(2);
+            dying.kill();
+            heard(1);
+            store.redis().configResetstat();
+
+            Duration delay = delayOf(holder, next);
+
+            System.out.printf("[holdfast] behind %d killed waiters: %d ms%n", dead, delay.toMillis());
+            assertThat(delay).isLessThan(SLACK);
+            // One in vain for all of the dead, one for the next; and one in vain again when that one releases.
+            assertThat(store.calls("publish")).isLessThanOrEqualTo(3);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {500, 2_000})
+    void aWaiterThatHangsDelaysTheNextOneByTwoClaimTimesAtMost(long claimMillis) {
+        Duration claimTime = Duration.ofMillis(claimMillis);
+        LockClient client = client(claimTime);
+        LockLease holder = await(lock(client).acquire());
+        try (WaitingProcess hanging = WaitingProcess.start(store.uri(), kind, "orders", 1, claimTime)) {
+            waiting(1);
+            CompletableFuture<LockLease> next = lock(client).acquire().toFuture();
+            waiting(2);
+            heard(2);
+            hanging.freeze();
+
+            assertThat(delayOf(holder, next))
+                    .isLessThan(claimTime.multipliedBy(2).plus(SLACK));
+        }
+    }
+
+    /** Those behind it have come to the head since they looked last, and that was when their turn was far away. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void aWaiterThatHangsInTheMiddleOfAQueueDelaysTheNextOneByTwoClaimTimesAtMost(LockKind exclusive) {
+        kind = exclusive;
+        Duration claimTime = Duration.ofMillis(500);
+        LockClient client = client(claimTime);
+        LockLease holder = await(lock(client).acquire());
+        List<CompletableFuture<Integer>> before = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            before.add(lock(client).withLock(Mono.just(i)).toFuture());
+        }
+        waiting(5);
+        try (WaitingProcess hanging = WaitingProcess.start(store.uri(), kind, "orders", 1, claimTime)) {
+            waiting(6);
+            CompletableFuture<LockLease> next = lock(client).acquire().toFuture();
+            waiting(7);
+            heard(2);
+            hanging.freeze();
+
+            Duration delay = delayOf(holder, next);
+
+            System.out.printf("[holdfast] behind a hung waiter in the middle: %d ms%n", delay.toMillis());
+            assertThat(before).allMatch(CompletableFuture::isDone);
+            assertThat(delay).isLessThan(claimTime.multipliedBy(2).plus(SLACK));
+        }
+    }
+
+    private static Duration delayOf(LockLease holder, CompletableFuture<LockLease> next) {
+        long released = System.nanoTime();
+        await(holder.release());
+        LockLease lease = next.join();
+        Duration delay = Duration.ofNanos(System.nanoTime() - released);
+        assertThat(lease.fencingToken()).isGreaterThan(holder.fencingToken());
+        await(lease.release());
+        return delay;
+    }
+
+    private void waiting(int count) {
+        ClientOverRedis.eventually(() ->
+                store.redis().zcard(Store.holderKey(LockKey.of(kind, "orders")) + ":queue") == count);
+    }
+
+    private ReactiveLock lock(LockClient client) {
+        return WaitingProcess.lock(client, kind, "orders");
+    }
+
+    /** So many clients listen. */
+    private void heard(int channels) {
+        ClientOverRedis.eventually(() -> store.redis().pubsubChannels().size() == channels);
+    }
+
+    private LockClient client(Duration claimTime) {
+        LockClient client = LockClient.create(
+                RedisLockBackend.builder(store.uri()).claimTime(claimTime).build());
+        clients.add(client);
+        return client;
+    }
+}

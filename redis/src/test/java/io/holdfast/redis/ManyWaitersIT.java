@@ -1,0 +1,181 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Many who wait: for as many locks, and for one. */
+class ManyWaitersIT {
+
+    /** So long that nobody looks again while the test runs. */
+    private static final LockOptions OPTIONS =
+            LockOptions.builder().leaseDuration(Duration.ofMinutes(2)).build();
+
+    private Store store;
+    private final List<LockClient> clients = new ArrayList<>();
+
+    /** Signals of all clients that say that a lock was granted, and that it is worth a look. */
+    private final AtomicInteger grants = new AtomicInteger();
+
+    private final AtomicInteger hints = new AtomicInteger();
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+    }
+
+    @AfterEach
+    void stop() {
+        clients.forEach(client -> await(client.close()));
+        assertThat(store.keys()).allMatch(key -> key.endsWith(":token"));
+        store.close();
+    }
+
+    @Test
+    void tenThousandWaitersOfOneClientNeedTwoConnectionsAndOneSubscription() {
+        int locks = 10_000;
+        LockClient holder = client();
+        LockClient waiter = client();
+        List<LockLease> held = Objects.requireNonNull(inTime(Flux.range(0, locks)
+                .flatMap(n -> holder.lock("cart/" + n).acquire(), 256)
+                .collectList()));
+        long withoutWaiter = store.clients();
+        store.redis().configResetstat();
+
+        CompletableFuture<Long> served = Flux.range(0, locks)
+                .flatMap(n -> waiter.lock("cart/" + n).withLock(Mono.just(n)), locks)
+                .count()
+                .toFuture();
+        eventually(() -> store.calls("zadd") == locks);
+
+        assertThat(store.clients() - withoutWaiter)
+                .as("connections of the one that waits")
+                .isEqualTo(2);
+        assertThat(store.redis().pubsubChannels()).hasSize(1);
+        String channel = store.redis().pubsubChannels().get(0);
+        assertThat(store.redis().pubsubNumsub(channel)).containsEntry(channel, 1L);
+        assertThat(inTime(Flux.fromIterable(held)
+                        .flatMap(lease -> lease.release().thenReturn(1), 256)
+                        .count()))
+                .isEqualTo(locks);
+        assertThat(inTime(Mono.fromFuture(served))).isEqualTo(locks);
+        assertThat(grants).hasValue(locks);
+        assertThat(store.clients() - withoutWaiter).isEqualTo(2);
+    }
+
+    @Test
+    void aThousandWaitersOfThreeClientsAreServedInOrderAndEachReleaseWakesOne() {
+        int waiters = 1_000;
+        List<LockClient> three = List.of(client(), client(), client());
+        LockLease holder = await(client().lock("orders").acquire());
+        three.forEach(this::openChannel);
+        grants.set(0);
+        hints.set(0);
+        store.redis().configResetstat();
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        List<Long> tokens = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<Integer>> results = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            int number = i;
+            results.add(three.get(i % 3)
+                    .lock("orders")
+                    .withLock(lease -> Mono.fromCallable(() -> {
+                        served.add(number);
+                        tokens.add(lease.fencingToken());
+                        return number;
+                    }))
+                    .toFuture());
+            // The next one may come when this one is in the queue.
+            while (store.redis().zcard(Store.holderKey("orders") + ":queue") <= number) {
+                LockSupport.parkNanos(50_000);
+            }
+        }
+        assertThat(store.calls("publish")).isZero();
+
+        await(holder.release());
+        results.forEach(CompletableFuture::join);
+
+        assertThat(served).hasSize(waiters).isSorted();
+        assertThat(tokens).isSorted().doesNotHaveDuplicates();
+        assertThat(tokens.get(0)).isGreaterThan(holder.fencingToken());
+        // One grant for each release that finds a waiter; and once for each but the first two that it is at the head
+        // now,
+        // which wakes nobody.
+        assertThat(store.calls("publish")).isEqualTo(waiters + waiters - 2L);
+        assertThat(grants).hasValue(waiters);
+        assertThat(hints).hasValue(0);
+        // A place, a confirmation and a release of each, the holder's release, and a few looks of those at the head.
+        assertThat(store.calls("evalsha")).isLessThan(3L * waiters + waiters / 10);
+    }
+
+    /** Ten thousand round trips may take longer than one answer, on a machine that has other work. */
+    private static <T> T inTime(Mono<T> all) {
+        return all.toFuture().orTimeout(60, TimeUnit.SECONDS).join();
+    }
+
+    /** Waits once, so that the client's channel is up. */
+    private void openChannel(LockClient client) {
+        LockLease lease = await(client.lock("warm-up").acquire());
+        int before = store.redis().pubsubChannels().size();
+        CompletableFuture<Integer> waiter =
+                client.lock("warm-up").withLock(Mono.just(1)).toFuture();
+        eventually(() -> store.redis().pubsubChannels().size() == before + 1);
+        await(lease.release());
+        waiter.join();
+    }
+
+    private LockClient client() {
+        LockClient client = LockClient.builder(counting(RedisLockBackend.builder(store.uri())
+                        .claimTime(Duration.ofSeconds(30))
+                        .build()))
+                .options(OPTIONS)
+                .operationTimeout(Duration.ofSeconds(30))
+                .build();
+        clients.add(client);
+        return client;
+    }
+
+    private LockBackend counting(LockBackend backend) {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return backend;
+            }
+
+            @Override
+            public Flux<WatchSignal> watch(LockClaim claim) {
+                return backend.watch(claim).doOnNext(ManyWaitersIT.this::count);
+            }
+        };
+    }
+
+    private void count(WatchSignal signal) {
+        if (signal instanceof WatchSignal.Granted) {
+            grants.incrementAndGet();
+        } else if (signal instanceof WatchSignal.Changed) {
+            hints.incrementAndGet();
+        }
+    }
+}
