@@ -6,7 +6,8 @@
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
 -- Cost    held, and nobody waits: 3 inner calls, O(1). Else O(log n) in the waiters, plus O(log n) for each waiter that is
---         served, passed over or found gone, plus one PUBLISH for each of at most 64 claims that want a hint.
+--         served, passed over or found gone, plus a PUBLISH for each that is served or comes to the head, and for each of at
+--         most 64 claims that want a hint. Measured: docs/redis-script-cost.md
 
 --#include queue.lua
 

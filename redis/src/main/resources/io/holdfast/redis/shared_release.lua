@@ -8,7 +8,8 @@
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
 -- Cost    held by this claim alone, and nobody waits: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus
 --         O(log n) for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus
---         one PUBLISH for each of at most 64 claims that want a hint.
+--         a PUBLISH for each that is served or comes to the head, and for each of at most 64 claims that want a hint.
+--         Measured: docs/redis-script-cost.md
 
 --#include shared_queue.lua
 
