@@ -71,14 +71,21 @@ final class ChannelPulse {
         return heardAt - askedAt < 0;
     }
 
+    private boolean isOver() {
+        return System.nanoTime() - wantedUntil > 0;
+    }
+
     private void next() {
         later.run(PERIOD_MILLIS, this::beat);
     }
 
     private void beat() {
-        if (System.nanoTime() - wantedUntil > 0) {
+        if (isOver()) {
             isBeating.set(false);
-            return;
+            // Somebody may have come in between, and have seen it beat.
+            if (isOver() || !isBeating.compareAndSet(false, true)) {
+                return;
+            }
         }
         if (isSilent()) {
             atSilence.run();

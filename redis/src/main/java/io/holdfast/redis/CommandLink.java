@@ -7,11 +7,13 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class CommandLink {
 
     /** Less is no silence. */
-    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long SILENCE_MILLIS = 100;
 
     private final LettuceClient lettuce;
     private final RedisURI uri;
@@ -57,6 +59,12 @@ final class CommandLink {
 
     /** Written by the driver's threads. */
     private volatile long answeredAt = System.nanoTime();
+
+    /** Set while it is to be seen whether the connection is silent. */
+    private final AtomicBoolean isDoubted = new AtomicBoolean();
+
+    /** Written by those who send: when the first command was sent after the last answer. */
+    private volatile long askedAt = answeredAt;
 
     CommandLink(LettuceClient lettuce, RedisURI uri) {
         this(lettuce, uri, lettuce.setup(), lettuce::connected);
@@ -120,6 +128,13 @@ final class CommandLink {
         return answeredAt - nanoTime < 0;
     }
 
+    /** A command is sent. */
+    void asked() {
+        if (answeredAt - askedAt >= 0) {
+            askedAt = System.nanoTime();
+        }
+    }
+
     /** Another connection to the same server, for commands that block theirs. Dropped together with this one. */
     CommandLink blocking() {
         CommandLink made = blocking.get();
@@ -135,15 +150,26 @@ final class CommandLink {
     }
 
     /**
-     * Drops the connection that a command was given up on, unless anything was answered since it was sent. A peer that went
-     * away without a word, or a firewall that has forgotten the connection, leaves it open for hours.
+     * A command was given up on: drops its connection, if nothing is answered for a while longer although something was asked. A
+     * peer that went away without a word, or a firewall that has forgotten the connection, leaves it open for hours. Not at once:
+     * after a pause of this process, the answers are there and only have to be read.
      *
      * @param used the connection that the command was sent on
-     * @param sentAt when, in nanoseconds
-     * @return whether it was dropped now
+     * @param atDrop run when it was dropped
      */
-    boolean dropIfSilent(@Nullable StatefulRedisConnection<String, String> used, long sentAt) {
-        return System.nanoTime() - sentAt >= SILENCE_NANOS && isSilentSince(sentAt) && drop(used);
+    void doubt(@Nullable StatefulRedisConnection<String, String> used, Runnable atDrop) {
+        if (answeredAt - askedAt >= 0 || !isDoubted.compareAndSet(false, true)) {
+            return;
+        }
+        lettuce.later(Duration.ofMillis(SILENCE_MILLIS), () -> {
+            isDoubted.set(false);
+            long asked = askedAt;
+            boolean isSilent = answeredAt - asked < 0
+                    && System.nanoTime() - asked >= TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS);
+            if (isSilent && drop(used)) {
+                atDrop.run();
+            }
+        });
     }
 
     /**
@@ -218,6 +244,7 @@ final class CommandLink {
         return connect().thenCompose(made -> {
             CompletableFuture<T> result = new CompletableFuture<>();
             inOrder(() -> {
+                asked();
                 var unused = question.apply(made).whenComplete((answer, error) -> {
                     answered();
                     if (error == null) {
@@ -267,6 +294,7 @@ final class CommandLink {
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> restored, SocketAddress server) {
             epoch.incrementAndGet();
+            answered();
             onConnected.accept(CommandLink.this);
         }
 

@@ -7,10 +7,17 @@ import java.util.Arrays;
 /** The answer of every script here: one integer, or a flat list of them. Collected without boxing. */
 final class NumbersOutput extends CommandOutput<String, String, long[]> {
 
+    private final Runnable atAnswer;
     private int count;
 
-    NumbersOutput(int expected) {
+    /**
+     * Nothing yet.
+     *
+     * @param atAnswer run when the whole answer was read, also when nobody waits for it any more
+     */
+    NumbersOutput(int expected, Runnable atAnswer) {
         super(StringCodec.UTF8, new long[expected]);
+        this.atAnswer = atAnswer;
     }
 
     @Override
@@ -19,6 +26,13 @@ final class NumbersOutput extends CommandOutput<String, String, long[]> {
             output = Arrays.copyOf(output, count + 4);
         }
         output[count++] = number;
+    }
+
+    @Override
+    public void complete(int depth) {
+        if (depth == 0) {
+            atAnswer.run();
+        }
     }
 
     @Override

@@ -33,6 +33,8 @@ final class PushLine {
         void received(String text);
     }
 
+    private static final Duration GRACE = Duration.ofMillis(100);
+
     private enum State {
         CLOSED,
         OPENING,
@@ -170,17 +172,24 @@ final class PushLine {
             return;
         }
         var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
-            isReplacing.set(false);
-            if (error != null) {
-                return;
-            }
-            if (pulse.isSilent() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
-                hangUp(old);
-                subscribe(made);
+            if (error == null) {
+                // What the old one was answered meanwhile may have to be read yet.
+                lettuce.later(GRACE, () -> replace(old, made));
             } else {
-                var unusedClosing = made.closeAsync();
+                isReplacing.set(false);
             }
         });
+    }
+
+    private void replace(
+            StatefulRedisPubSubConnection<String, String> old, StatefulRedisPubSubConnection<String, String> made) {
+        if (pulse.isSilent() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
+            hangUp(old);
+            subscribe(made);
+        } else {
+            var unused = made.closeAsync();
+        }
+        isReplacing.set(false);
     }
 
     /** Leaves a connection that is no more to be trusted; {@link #open} makes a new one. Tells whether there was one. */

@@ -155,7 +155,7 @@ public final class RedisLockInspector {
             args.add(seenBy.get(i));
         }
         ScriptCall.Reading<List<Object>, List<LockReport>> reading = new ScriptCall.Reading<>(
-                () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
+                link -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
         return ScriptCall.send(
                 route,
                 failures,

@@ -41,12 +41,11 @@ final class ScriptCall<T> implements Disposable {
     /** Written by whoever sends: the subscriber, or the driver's thread. */
     private volatile @Nullable Sent command;
 
-    /** What is under way, where, and since when. */
+    /** What is under way, and where. */
     private record Sent(
             AsyncCommand<String, String, ?> command,
             CommandLink link,
-            StatefulRedisConnection<String, String> connection,
-            long atNanos) {}
+            StatefulRedisConnection<String, String> connection) {}
 
     /**
      * What to send and what to make of it.
@@ -74,7 +73,13 @@ final class ScriptCall<T> implements Disposable {
                 Function<long[], T> decode,
                 Supplier<RedisFailures.Subject> subject,
                 Runnable onUnknown) {
-            this(script, keys, args, new Reading<>(() -> new NumbersOutput(answers), decode), subject, onUnknown);
+            this(
+                    script,
+                    keys,
+                    args,
+                    new Reading<>(link -> new NumbersOutput(answers, link::answered), decode),
+                    subject,
+                    onUnknown);
         }
 
         /**
@@ -85,7 +90,7 @@ final class ScriptCall<T> implements Disposable {
          * @param link the server that it is to be sent to
          */
         <R> AsyncCommand<String, String, R> command(Reading<R, T> as, CommandType type, CommandLink link) {
-            return new AsyncCommand<>(new Command<>(type, as.output().get(), args(type, link)));
+            return new AsyncCommand<>(new Command<>(type, as.output().apply(link), args(type, link)));
         }
 
         /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
@@ -104,7 +109,7 @@ final class ScriptCall<T> implements Disposable {
     }
 
     /** How the driver collects an answer, and what to make of it. */
-    record Reading<R, T>(Supplier<CommandOutput<String, String, R>> output, Function<R, T> decode) {}
+    record Reading<R, T>(Function<CommandLink, CommandOutput<String, String, R>> output, Function<R, T> decode) {}
 
     private ScriptCall(Route route, RedisFailures failures, Request<T> request, MonoSink<T> sink) {
         this.route = route;
@@ -155,7 +160,7 @@ final class ScriptCall<T> implements Disposable {
     private <R> void send(
             Stop stop, StatefulRedisConnection<String, String> connection, CommandType type, Reading<R, T> reading) {
         AsyncCommand<String, String, R> sent = request.command(reading, type, stop.link());
-        command = new Sent(sent, stop.link(), connection, System.nanoTime());
+        command = new Sent(sent, stop.link(), connection);
         sent.onComplete((reply, error) -> {
             try {
                 if (error == null) {
@@ -176,15 +181,13 @@ final class ScriptCall<T> implements Disposable {
             if (stop.asking()) {
                 var unused = connection.async().asking();
             }
+            stop.link().asked();
             connection.dispatch(sent);
         });
     }
 
     /** What was not carried out is sent again, unless nobody waits for it any more: {@link #send} looks at that. */
     private void refused(Stop stop, CommandType type, Throwable error) {
-        if (RedisFailures.isAnswer(error)) {
-            stop.link().answered();
-        }
         Stop next = isCancelled ? null : route.redirected(stop.link(), error);
         if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
             send(stop, CommandType.EVAL);
@@ -234,10 +237,8 @@ final class ScriptCall<T> implements Disposable {
         if (sent != null && !sent.command().isDone()) {
             request.onUnknown().run();
             sent.command().cancel();
-            // Its time was up, most often. Was nothing at all answered since it was sent?
-            if (sent.link().dropIfSilent(sent.connection(), sent.atNanos())) {
-                route.silent(sent.link());
-            }
+            // Its time was up, most often. Is the connection dead?
+            sent.link().doubt(sent.connection(), () -> route.silent(sent.link()));
         }
     }
 

@@ -21,12 +21,7 @@ final class SignOfLife {
     private static Mono<String> pong(Route route, CommandLink link) {
         return Mono.defer(() -> {
             StatefulRedisConnection<String, String> used = link.ready();
-            long askedAt = System.nanoTime();
-            return Mono.fromFuture(link::pong, true).doOnCancel(() -> {
-                if (link.dropIfSilent(used, askedAt)) {
-                    route.silent(link);
-                }
-            });
+            return Mono.fromFuture(link::pong, true).doOnCancel(() -> link.doubt(used, () -> route.silent(link)));
         });
     }
 }

@@ -9,9 +9,12 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -74,6 +77,34 @@ class ConnectionEdgesIT {
                 .as("the look may still be under way")
                 .isInstanceOf(LockAttempt.Contended.class);
         Store.end(backend);
+    }
+
+    @Test
+    void whatIsThrownWhileAFailureIsPassedOnReachesTheCallerToo() {
+        LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP3);
+        Route route = new SingleMaster(lettuce, store.uri());
+        RedisFailures failures = RedisFailures.at(List.of(store.uri()));
+        Store.answer(SignOfLife.from(route, failures));
+        ScriptCall.Request<Integer> request = new ScriptCall.Request<>(
+                LockScripts.MUTEX.renew(),
+                List.of("orders"),
+                link -> List.of("id", "1000"),
+                1,
+                reply -> 1,
+                () -> new RedisFailures.Subject("orders", "renew"),
+                () -> {
+                    throw new AssertionError("thrown on the driver's thread");
+                });
+        store.server.pause();
+        CompletableFuture<Integer> call =
+                ScriptCall.send(route, failures, request).toFuture();
+        store.server.stop();
+        assertThat(call)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableThat()
+                .withCauseInstanceOf(LockBackendException.class);
+        assertThat(lettuce.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        store.server.restart();
     }
 
     @Test

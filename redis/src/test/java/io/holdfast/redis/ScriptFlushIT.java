@@ -2,13 +2,20 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockClient;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** A server that has forgotten the scripts: after a restart, a failover, SCRIPT FLUSH. */
 class ScriptFlushIT {
@@ -63,6 +70,27 @@ class ScriptFlushIT {
         Store.answer(backend.ping());
         assertThat(store.calls("eval")).isZero();
         assertThat(store.keys()).isEmpty();
+    }
+
+    @Test
+    void flushesAtAnyTimeHarmNobodyUnderContention() {
+        LockClient client = LockClient.create(store.backend());
+        LockClient rival = LockClient.create(store.backend());
+        AtomicInteger inside = new AtomicInteger();
+        Mono<Integer> work = Mono.fromSupplier(inside::incrementAndGet)
+                .delayElement(Duration.ofMillis(1))
+                .doOnNext(holders -> inside.decrementAndGet());
+        CompletableFuture<List<Integer>> done = Flux.range(0, 200)
+                .flatMap(i -> (i % 2 == 0 ? client : rival).lock("orders").withLock(work), 8)
+                .collectList()
+                .toFuture();
+        while (!done.isDone()) {
+            flush();
+        }
+        assertThat(done.join()).hasSize(200).containsOnly(1);
+        assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(rival.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(store.keys()).containsExactly(Store.holderKey("orders") + ":token");
     }
 
     private void flush() {
