@@ -40,8 +40,7 @@ final class GrantConfirmations {
     }
 
     /** A pushed grant is not told: the claim looks, is found to hold, and that look is confirmed as any other. */
-    static WatchSignal withoutGrant(PushMessage message) {
-        WatchSignal signal = message.signal();
+    static WatchSignal withoutGrant(WatchSignal signal) {
         return signal instanceof WatchSignal.Granted ? new WatchSignal.Changed() : signal;
     }
 

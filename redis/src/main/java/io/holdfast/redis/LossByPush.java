@@ -95,11 +95,12 @@ final class LossByPush implements ConnectionSetup {
         }
     }
 
-    /** A grant that is told to its waiter: the engine renews it at once. */
-    void pushed(io.holdfast.redis.PushMessage message) {
-        LockKeys keys = message.keys();
-        if (message.signal() instanceof WatchSignal.Granted && keys != null && keys.type() == LockKeys.Type.MUTEX) {
-            held.put(keys.holder(), HeldKey.of(message.claimId(), 0, System.nanoTime()));
+    /** A pushed grant is on its way to the engine, which renews it at once: that asks the server. */
+    void signalled(LockClaim claim, WatchSignal signal) {
+        if (signal instanceof WatchSignal.Granted && claim.key().kind() == LockKind.MUTEX) {
+            held.put(
+                    requests.holderKey(claim),
+                    HeldKey.of(claim.id(), claim.lease().toNanos(), System.nanoTime()));
         }
     }
 
@@ -111,7 +112,7 @@ final class LossByPush implements ConnectionSetup {
             LockClaim claim = claims.get(i);
             if (answers.get(i) instanceof Renewal.NotHeld) {
                 ended(claim);
-            } else if (isDue(claim, now)) {
+            } else if (answers.get(i) instanceof Renewal.Held && isDue(claim, now)) {
                 due.add(claim);
             }
         }

@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -40,7 +39,6 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     private final String name;
     private final RedisFailures failures;
     private final ToIntFunction<LockClaim> groupOf;
-    private final Function<PushMessage, WatchSignal> told;
     private final Consumer<PushMessage> giveBack;
 
     private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
@@ -56,7 +54,6 @@ final class PushChannel implements PushLine.Listener, RouteListener {
      *
      * @param name what the names of the channels begin with
      * @param groupOf as {@link Route#groupOf}, of a claim's key
-     * @param told what to tell the claim of a message
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
@@ -65,14 +62,12 @@ final class PushChannel implements PushLine.Listener, RouteListener {
             String name,
             RedisFailures failures,
             ToIntFunction<LockClaim> groupOf,
-            Function<PushMessage, WatchSignal> told,
             Consumer<PushMessage> giveBack) {
         this.lettuce = lettuce;
         this.route = route;
         this.name = name;
         this.failures = failures;
         this.groupOf = groupOf;
-        this.told = told;
         this.giveBack = giveBack;
         route.listener(this);
     }
@@ -240,7 +235,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         atHead.remove(message.claimId());
         Watched watched = watches.get(message.claimId());
         if (watched != null) {
-            tell(watched, told.apply(message));
+            tell(watched, message.signal());
         } else {
             giveBack.accept(message);
         }

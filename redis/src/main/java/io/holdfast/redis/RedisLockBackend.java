@@ -90,7 +90,7 @@ public final class RedisLockBackend implements LockBackend {
         route = builder.isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
         String name = builder.keyPrefix + "client:" + UUID.randomUUID();
         ReplicaConfirmation confirmation = builder.confirmation;
-        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::told, this::giveBack);
+        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
         confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
         renewals = new GroupedRenewals(lettuce, failures, this::groupOf, this::renewals);
@@ -233,17 +233,6 @@ public final class RedisLockBackend implements LockBackend {
         });
     }
 
-    private WatchSignal told(PushMessage message) {
-        // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
-        if (confirmations != null || !quarantine.isOff()) {
-            return GrantConfirmations.withoutGrant(message);
-        }
-        if (losses != null) {
-            losses.pushed(message);
-        }
-        return message.signal();
-    }
-
     /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
     private void giveBack(PushMessage message) {
         if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
@@ -270,8 +259,14 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         Flux<WatchSignal> signals = channel.watch(claim);
-        // A late push may have come after the release.
-        return losses == null ? signals : signals.doOnCancel(() -> losses.ended(claim));
+        // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
+        boolean isBelieved = confirmations == null && quarantine.isOff();
+        Flux<WatchSignal> sure = isBelieved ? signals : signals.map(GrantConfirmations::withoutGrant);
+        return losses == null
+                ? sure
+                : sure.doOnNext(signal -> losses.signalled(claim, signal))
+                        // A late push may have come after the release.
+                        .doOnCancel(() -> losses.ended(claim));
     }
 
     @Override

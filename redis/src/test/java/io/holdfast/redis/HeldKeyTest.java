@@ -1,0 +1,26 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class HeldKeyTest {
+
+    private static final long LEASE = 1000;
+
+    /** Near the end of the clock's range, where it wraps. */
+    private static final long NOW = Long.parseLong("9223372036854775797");
+
+    @Test
+    void anUntouchedKeyIsAskedForWithEachRenewal() {
+        assertThat(HeldKey.of("claim", LEASE, NOW).isDue(NOW + 1)).isTrue();
+    }
+
+    @Test
+    void aTouchedKeyIsAskedForTenTimesInALeaseAtMost() {
+        HeldKey touched = HeldKey.of("claim", LEASE, NOW).touched();
+        assertThat(touched.isDue(NOW + LEASE / 10 - 1)).isFalse();
+        assertThat(touched.isDue(NOW + LEASE / 10)).isTrue();
+        assertThat(touched.claimId()).isEqualTo("claim");
+    }
+}
