@@ -87,6 +87,7 @@ final class ConfirmationBatch {
             if (connection != null) {
                 side.inOrder(() -> dispatch(connection, type));
             } else if (error != null) {
+                owner.route().suspect(master);
                 fail(error);
             }
         });
@@ -106,6 +107,7 @@ final class ConfirmationBatch {
     private List<Part<?>> parts(CommandType type) {
         LockRequests requests = owner.requests();
         Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
+                .filter(wanted::contains) // no renewal after a release was asked for
                 .collect(Collectors.groupingBy(grant -> new Group(
                         owner.route().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
         List<Part<?>> parts = new ArrayList<>();
@@ -170,9 +172,6 @@ final class ConfirmationBatch {
             return;
         }
         boolean unused = master.blocking().drop();
-        if (!RedisFailures.isAnswer(error)) {
-            owner.route().suspect(master);
-        }
         grants.forEach(grant -> owner.fail(grant, error));
         owner.ended(master);
     }

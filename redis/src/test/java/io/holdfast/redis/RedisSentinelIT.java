@@ -110,8 +110,14 @@ class RedisSentinelIT {
         master.stop();
         sentinels.awaitMaster(replica);
         eventually(() -> renews(held));
+        // Sentinels take their time to make a replica of the old master; without a limit, failures are borne for a
+        // lease only.
+        LockOptions patient = LockOptions.builder()
+                .leaseDuration(LEASE)
+                .waitTimeout(Duration.ofMinutes(1))
+                .build();
         CompletableFuture<LockLease> waiter =
-                confirming.lock("another").acquire().toFuture();
+                confirming.lock("another").with(patient).acquire().toFuture();
         inReplica(store -> eventually(() -> store.keys().contains(Store.holderKey("another"))));
         assertThat(waiter).as("the new master has no replica yet").isNotDone();
         master.restart();
