@@ -242,7 +242,8 @@ class RedisSilenceIT {
     void aServerThatStallsDoesNotMakeAllWaitersLookAgain() {
         LockLease held = await(rival.lock("orders").acquire());
         List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
+        waiters.add(waiting()); // opens the channel: whoever comes later looks once, and is told
+        for (int i = 1; i < 100; i++) {
             waiters.add(client.lock("orders").acquire().toFuture());
         }
         eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 100);
