@@ -57,7 +57,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         wasHeld = present != 0;
         // A claim that holds the lock keeps its token, unless its owner wants a higher one.
         proposal = wasHeld ? Math.max(present, claim.tokenFloor()) : masters.proposedFloor(claim.tokenFloor());
-        election = new Election(masters.size(), wasHeld ? proposal : 0);
+        election = wasHeld ? Election.ofHolder(proposal, candidate.tokens()) : Election.of(masters.size());
         ballots = new BallotBox(masters, askedAtNanos);
         looks = new LockClaim[masters.size()];
         polls = new Poll[masters.size()];
@@ -110,8 +110,8 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             election.heard(master, answer);
             undo = outcome != null && hasToBeUndone(master);
         }
-        if (answer instanceof LockAttempt.Acquired) {
-            candidate.heldAt(master);
+        if (answer instanceof LockAttempt.Acquired acquired) {
+            candidate.grantedAt(master, acquired.fencingToken());
         }
         if (undo || answer instanceof LockAttempt.Queued) {
             undo(master); // a place in a queue was not asked for
@@ -133,11 +133,8 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         settle();
     }
 
-    /** Of a won look only what was put back with another token than the lease's: see {@link PutBack}. */
     private boolean hasToBeUndone(int master) {
-        return outcome instanceof Election.Next.Won
-                ? wasHeld && election.isOddOneOut(master)
-                : !election.hasRefused(master) && !election.isPending(master);
+        return !(outcome instanceof Election.Next.Won) && !election.hasRefused(master) && !election.isPending(master);
     }
 
     private void settle() {
@@ -165,7 +162,6 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             poll(raise.masters(), Waiting.NONE, raise.token());
         } else if (next instanceof Election.Next.Won won) {
             masters.granted(won.token(), proposal);
-            undoWhatHasTo();
             tell(Vote.Outcome.YES);
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
         } else if (next instanceof Election.Next.Lost) {
@@ -184,13 +180,13 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         tell(Vote.Outcome.NO);
         double random = masters.random.getAsDouble();
         Duration within = split
-                ? Pauses.afterSplit(candidate.splits(), candidate.roundNanos(), random)
+                ? Pauses.inACrowd(candidate.crowd(), candidate.roundNanos(), random)
                 : Pauses.whileHeld(claim.attempt(), freeWithin(), random);
         sink.success(new LockAttempt.Contended(within));
     }
 
     private void ended(boolean split) {
-        candidate.roundOver(split, ballots.elapsedNanos());
+        candidate.roundLost(split, ballots.elapsedNanos());
         if (wasHeld) {
             candidate.notHeld();
         }
@@ -251,6 +247,15 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             poll = polls[master];
         }
         return poll != null && poll.stop(master);
+    }
+
+    /** Whether another look may win, when these masters have changed since, and those that refused are as they were otherwise. */
+    synchronized boolean mayBeFree(boolean[] changed) {
+        int refused = 0;
+        for (int master = 0; master < changed.length; master++) {
+            refused += election.hasRefused(master) && !changed[master] ? 1 : 0;
+        }
+        return refused < Tally.majorityOf(changed.length);
     }
 
     /** Whether it is not decided yet. */

@@ -57,6 +57,11 @@ final class BallotBox {
                 || (error instanceof LockBackendException known && known.isTransient());
     }
 
+    /** Whether that master has not said no. */
+    boolean mayHold(int master) {
+        return answer(said[master]) != Ballot.Answer.NO;
+    }
+
     private static Ballot.Answer answer(@Nullable Object it) {
         if (it == null) {
             return Ballot.Answer.NOT_YET;

@@ -1,5 +1,6 @@
 package io.holdfast.redlock;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import java.util.Arrays;
@@ -20,6 +21,9 @@ import reactor.core.publisher.Sinks;
  */
 final class Candidate {
 
+    /** A window of 64 rounds: wide enough for as many contenders. */
+    private static final int MOST_CROWD = 6;
+
     private final String id;
     private final int[] generations;
     private final int[] looks;
@@ -27,8 +31,8 @@ final class Candidate {
     /** Looks of the present id whose answer was not seen (yet). */
     private final int[] unanswered;
 
+    private final long[] tokens;
     private final boolean[] lost;
-    private final boolean[] outrun;
     private final boolean[] returning;
     private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
     private final AtomicReference<Mono<Void>> turn = new AtomicReference<>(Mono.empty());
@@ -38,7 +42,8 @@ final class Candidate {
     private long validUntilNanos;
     private long touchedAtNanos;
     private long leaseNanos;
-    private int splits;
+    private int crowd;
+    private boolean signalled;
     private long roundNanos;
     private boolean closed;
     private @Nullable AcquireRound round;
@@ -48,8 +53,8 @@ final class Candidate {
         generations = new int[masters];
         looks = new int[masters];
         unanswered = new int[masters];
+        tokens = new long[masters];
         lost = new boolean[masters];
-        outrun = new boolean[masters];
         returning = new boolean[masters];
     }
 
@@ -154,7 +159,7 @@ final class Candidate {
         }
         token = itsToken;
         validUntilNanos = untilNanos;
-        splits = 0;
+        crowd = 0;
         return true;
     }
 
@@ -164,15 +169,15 @@ final class Candidate {
     }
 
     /** A majority has confirmed it. */
-    synchronized void confirmed(long untilNanos) {
-        if (untilNanos - validUntilNanos > 0) {
+    synchronized void confirmed(long untilNanos, long nowNanos) {
+        if (validUntilNanos - nowNanos > 0 && untilNanos - validUntilNanos > 0) {
             validUntilNanos = untilNanos;
         }
     }
 
     /** The token of the lease that may be put back at this master now; 0 when it may not. */
     synchronized long tokenToPutBack(int master, long nowNanos) {
-        boolean may = token != 0 && !closed && !outrun[master] && !returning[master] && validUntilNanos - nowNanos > 0;
+        boolean may = token != 0 && !closed && !returning[master] && validUntilNanos - nowNanos > 0;
         if (may) {
             returning[master] = true;
         }
@@ -183,14 +188,16 @@ final class Candidate {
         returning[master] = false;
     }
 
-    /** This master has granted a later token: our lease can never come back to it. */
-    synchronized void outrun(int master) {
-        outrun[master] = true;
-    }
-
-    /** The lease is lost: nothing is put back any more. */
-    synchronized void notHeld() {
+    /**
+     * The lease is lost: nothing is put back any more.
+     *
+     * @return whether it was held until now
+     */
+    @CanIgnoreReturnValue
+    synchronized boolean notHeld() {
+        boolean was = token != 0;
         token = 0;
+        return was;
     }
 
     synchronized boolean isHeld() {
@@ -211,8 +218,33 @@ final class Candidate {
         return count;
     }
 
+    /** A master confirmed that it holds the claim. */
     synchronized void heldAt(int master) {
         lost[master] = false;
+    }
+
+    /** A master granted the claim, or confirmed it, with that token. */
+    synchronized void grantedAt(int master, long itsToken) {
+        lost[master] = false;
+        tokens[master] = itsToken;
+    }
+
+    /** The token with which each master granted the claim, 0 where it is not known. */
+    synchronized long[] tokens() {
+        return tokens.clone();
+    }
+
+    /**
+     * Whether a majority may be free, when these masters have changed since the last look and the others have not.
+     *
+     * @param changed by master
+     */
+    boolean mayBeFree(boolean[] changed) {
+        AcquireRound last;
+        synchronized (this) {
+            last = round;
+        }
+        return last == null || last.mayBeFree(changed);
     }
 
     /** Whether a round is under way whose answer decides what to do next. */
@@ -224,13 +256,21 @@ final class Candidate {
         return present != null && present.isOpen();
     }
 
-    synchronized void roundOver(boolean wasSplit, long tookNanos) {
-        splits = wasSplit ? splits + 1 : 0;
+    /** A signal makes the claim look. */
+    synchronized void signalled() {
+        signalled = true;
+    }
+
+    /** A look was lost: in vain, when the votes were split, or when a signal had asked for it, which others got as well. */
+    synchronized void roundLost(boolean wasSplit, long tookNanos) {
+        crowd = wasSplit || signalled ? Math.min(MOST_CROWD, crowd + 1) : Math.max(0, crowd - 1);
+        signalled = false;
         roundNanos = tookNanos;
     }
 
-    synchronized int splits() {
-        return splits;
+    /** How crowded it is: how many looks in a row were in vain. */
+    synchronized int crowd() {
+        return crowd;
     }
 
     synchronized long roundNanos() {

@@ -51,13 +51,18 @@ final class Candidates {
         byId.remove(candidate.id(), candidate);
     }
 
-    int size() {
+    int size(long nowNanos) {
+        sweep(nowNanos);
         return byId.size();
     }
 
     private void sweepInTime(long nowNanos) {
         if (added.incrementAndGet() % SWEEP_AFTER == 0) {
-            byId.values().removeIf(it -> it.isForgotten(nowNanos));
+            sweep(nowNanos);
         }
+    }
+
+    private void sweep(long nowNanos) {
+        byId.values().removeIf(it -> it.isForgotten(nowNanos));
     }
 }

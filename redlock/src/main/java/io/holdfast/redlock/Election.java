@@ -55,24 +55,36 @@ final class Election {
     private final Acquired[] grants;
     private final @Nullable Duration[] withins;
     private final int majority;
+    private final long[] heldTokens;
 
     /** The token that a majority must hold; 0 until a majority has granted any. */
     private long token;
 
     private boolean raised;
 
-    /**
-     * Nobody has answered.
-     *
-     * @param expectedToken of a claim that holds the lock already, which keeps it; 0 for a new one
-     */
-    Election(int masters, long expectedToken) {
+    private Election(int masters, long token, long[] heldTokens) {
         standings = new Standing[masters];
         Arrays.fill(standings, Standing.PENDING);
         grants = new Acquired[masters];
         withins = new Duration[masters];
         majority = Tally.majorityOf(masters);
-        token = expectedToken;
+        this.token = token;
+        this.heldTokens = heldTokens;
+    }
+
+    /** Of a new claim. */
+    static Election of(int masters) {
+        return new Election(masters, 0, new long[masters]);
+    }
+
+    /**
+     * Of a claim that holds the lock: it keeps it when a majority still has the very grant that it had, not one of now.
+     *
+     * @param token of the lease, or the higher one that its owner wants
+     * @param heldTokens with which each master granted it, 0 where that is not known
+     */
+    static Election ofHolder(long token, long[] heldTokens) {
+        return new Election(heldTokens.length, token, heldTokens);
     }
 
     void heard(int master, LockAttempt answer) {
@@ -98,11 +110,6 @@ final class Election {
 
     boolean isPending(int master) {
         return standings[master] == Standing.PENDING;
-    }
-
-    /** Whether it holds the claim with another token than the one that counts. */
-    boolean isOddOneOut(int master) {
-        return standings[master] == Standing.GRANTED && grants[master].fencingToken() != token;
     }
 
     /** How many masters have granted it. */
@@ -167,7 +174,7 @@ final class Election {
         for (int i = 0; i < standings.length; i++) {
             tally = switch (standings[i]) {
                 case PENDING -> tally;
-                case GRANTED -> token == 0 || grants[i].fencingToken() == token ? tally.plusYes() : tally.plusNo();
+                case GRANTED -> counts(i) ? tally.plusYes() : tally.plusNo();
                 case REFUSED -> tally.plusNo();
                 case FAILED -> tally.plusFailed();
             };
@@ -177,12 +184,16 @@ final class Election {
 
     /** A majority keeps the lock for at least this long: the least of the longest answers that make a majority. */
     private Duration lease() {
-        return all().filter(i -> isGranted(i) && grants[i].fencingToken() == token)
+        return all().filter(i -> isGranted(i) && counts(i))
                 .mapToObj(i -> grants[i].lease())
                 .sorted(Comparator.reverseOrder())
                 .skip(majority - 1L)
                 .findFirst()
                 .orElseThrow();
+    }
+
+    private boolean counts(int master) {
+        return token == 0 || grants[master].fencingToken() == Math.max(token, heldTokens[master]);
     }
 
     private boolean isGranted(int master) {

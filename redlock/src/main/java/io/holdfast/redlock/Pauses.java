@@ -27,25 +27,14 @@ final class Pauses {
     }
 
     /**
-     * After a round in which the votes were split: nobody may hold the lock, and others try again as well.
+     * After a round in which the votes were split, or before one that a signal asks for: others try as well.
      *
-     * @param splits how many rounds in a row were split, at least 1
-     * @param roundNanos how long this round took: contenders that start further apart than that do not meet
+     * @param crowd how many rounds in a row were in vain
+     * @param roundNanos how long a round takes: contenders that start further apart than that do not meet
      * @param random in [0, 1)
      */
-    static Duration afterSplit(int splits, long roundNanos, double random) {
-        return jittered(Math.min(LONGEST_NANOS, doubled(Math.max(LEAST_NANOS, roundNanos), splits)), random);
-    }
-
-    /**
-     * Before a look that a signal asks for, which others have got as well.
-     *
-     * @param splits how many rounds in a row were split, 0 for none
-     * @param roundNanos how long the last round took
-     * @param random in [0, 1)
-     */
-    static Duration afterSignal(int splits, long roundNanos, double random) {
-        return afterSplit(splits, roundNanos, random);
+    static Duration inACrowd(int crowd, long roundNanos, double random) {
+        return jittered(Math.min(LONGEST_NANOS, doubled(Math.max(LEAST_NANOS, roundNanos), crowd)), random);
     }
 
     private static long doubled(long nanos, int times) {

@@ -8,10 +8,14 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * Gives a lease back to a master that does not hold it: one that was away when the lock was won, or lost its data since.
+ * Gives a lease back to a master that does not hold it: one that was away when the lock was won, did not hear of renewals, or lost its data.
  *
- * <p>Only while the lease is valid by the local clock, and only with the lease's own token. A master that answers with a higher one has
- * granted somebody else in between, so our lease must not be renewed there: that vote is released, and not asked for again.
+ * <p>Only behind a renewal that a majority has confirmed by itself, and only while the lease is valid by the local clock. So a lease that
+ * another owner has interrupted is never continued, even where masters voted that should have stayed away: that owner had a majority which
+ * did not hold our lease, and nothing is put back there before our next renewal finds no majority any more.
+ *
+ * <p>The master usually grants it with a later token, by its clock or its counter. The lease keeps its own; what the next owner gets there
+ * is higher than both.
  */
 final class PutBack implements Poll.Clerk<LockAttempt> {
 
@@ -19,14 +23,12 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
     private final Candidate candidate;
     private final int master;
     private final LockClaim look;
-    private final long token;
 
-    private PutBack(Masters masters, Candidate candidate, int master, LockClaim look, long token) {
+    private PutBack(Masters masters, Candidate candidate, int master, LockClaim look) {
         this.masters = masters;
         this.candidate = candidate;
         this.master = master;
         this.look = look;
-        this.token = token;
     }
 
     static void start(Masters masters, Candidate candidate, LockClaim claim, int master) {
@@ -35,7 +37,7 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
             return;
         }
         LockClaim look = candidate.look(master, claim, Waiting.NONE, token);
-        PutBack putBack = new PutBack(masters, candidate, master, look, token);
+        PutBack putBack = new PutBack(masters, candidate, master, look);
         Poll<LockAttempt> poll = new Poll<>(masters.size(), masters.limit(claim.lease()), Context.empty(), putBack);
         poll.ask(List.of(master), it -> Mono.defer(() -> masters.backend(it).tryAcquire(look)), masters.timer);
     }
@@ -47,14 +49,11 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
         if (answer instanceof LockAttempt.Contended) {
             return;
         }
-        boolean isLater = !(answer instanceof LockAttempt.Acquired acquired) || acquired.fencingToken() != token;
-        if (isLater) {
-            candidate.outrun(master);
-        } else {
-            candidate.heldAt(master);
+        if (answer instanceof LockAttempt.Acquired acquired) {
+            candidate.grantedAt(master, acquired.fencingToken());
         }
-        if (isLater || candidate.isClosed() || !candidate.isHeld()) {
-            masters.cleanup.release(master, candidate.retire(master, look));
+        if (!candidate.isHeld()) {
+            masters.cleanup.release(master, candidate.retire(master, look)); // released or lost meanwhile
         }
     }
 

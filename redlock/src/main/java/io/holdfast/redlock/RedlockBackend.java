@@ -213,7 +213,7 @@ public final class RedlockBackend implements LockBackend {
 
     /** Claims that wait or hold, for tests. */
     int candidateCount() {
-        return candidates.size();
+        return candidates.size(masters.now());
     }
 
     /** Releases in the background, for tests. */

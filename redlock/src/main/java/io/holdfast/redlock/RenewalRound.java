@@ -12,12 +12,13 @@ import reactor.util.context.Context;
 
 /**
  * Renews claims, one request per master for all of them, and answers when each is decided: held by a majority, not held by a majority,
- * or unknown. A minority that lost a claim gets it back afterwards, see {@link PutBack}; what was put back counts from the next renewal on,
- * so that a lease which a majority has lost stays lost.
+ * or unknown. When a majority holds it, the others get it back afterwards, see {@link PutBack}; what was put back counts from the next renewal
+ * on, so that a lease which a majority has lost stays lost.
  */
 final class RenewalRound implements Poll.Clerk<List<Renewal>> {
 
     private final Masters masters;
+    private final Candidates all;
     private final List<LockClaim> claims;
     private final List<Candidate> candidates;
     private final MonoSink<List<Renewal>> sink;
@@ -34,6 +35,7 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
 
     private RenewalRound(Masters masters, Candidates all, List<LockClaim> claims, MonoSink<List<Renewal>> sink) {
         this.masters = masters;
+        this.all = all;
         this.claims = claims;
         this.sink = sink;
         askedAtNanos = masters.now();
@@ -128,6 +130,9 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
         }
     }
 
+    /** Lost leases whose votes at the minority have to be released: their owner does not come back. Guarded by this. */
+    private final List<Integer> lost = new ArrayList<>();
+
     /** A claim that a master does not hold. */
     private record Absence(int claim, int master) {}
 
@@ -147,7 +152,22 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
             }
         }
         masters.all().forEach(this::putBackAt);
+        lost.forEach(this::releaseRest);
         sink.success(answers);
+    }
+
+    private void releaseRest(int k) {
+        Candidate candidate = candidates.get(k);
+        for (int master : masters.all()) {
+            boolean mayHold;
+            synchronized (this) {
+                mayHold = ballots.get(k).mayHold(master);
+            }
+            if (mayHold) {
+                masters.cleanup.release(master, candidate.retire(master, candidate.at(master, claims.get(k))));
+            }
+        }
+        all.forget(candidate);
     }
 
     private Renewal answer(int k) {
@@ -159,12 +179,14 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
                         .skip(Tally.majorityOf(masters.size()) - 1L)
                         .findFirst()
                         .orElseThrow();
-                candidates.get(k).confirmed(Masters.validUntil(askedAtNanos, lease));
+                candidates.get(k).confirmed(Masters.validUntil(askedAtNanos, lease), masters.now());
                 tell(k, Vote.Outcome.YES);
                 yield new Renewal.Held(lease);
             }
             case NO -> {
-                candidates.get(k).notHeld();
+                if (candidates.get(k).notHeld()) {
+                    lost.add(k);
+                }
                 tell(k, Vote.Outcome.NO);
                 yield new Renewal.NotHeld();
             }
@@ -180,7 +202,9 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
     private void putBackAt(int master) {
         List<Absence> there = new ArrayList<>();
         synchronized (this) {
-            absent.removeIf(it -> it.master() == master && there.add(it));
+            absent.removeIf(it -> it.master() == master
+                    && tallies.get(it.claim()).ofStanding() == Tally.Decision.YES
+                    && there.add(it));
         }
         for (Absence it : there) {
             PutBack.start(masters, candidates.get(it.claim()), claims.get(it.claim()), master);

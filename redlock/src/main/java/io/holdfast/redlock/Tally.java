@@ -63,19 +63,16 @@ record Tally(int masters, int yes, int no, int failed) {
     }
 
     /**
-     * Whether a claim wins the lock. It is lost as soon as a majority of yes is out of reach: NO when a majority of the masters works and
-     * somebody else is in the way, UNKNOWN when a majority of them failed. While votes to come decide which of these it is, it is open.
+     * Whether a claim wins the lock. NO as soon as a majority of yes is out of reach, if a majority of the masters works: somebody else is in
+     * the way. UNKNOWN when a majority failed, and only when all have been heard, so that the error can tell what each of them said.
      */
     Decision ofElection() {
         if (yes >= majority()) {
             return Decision.YES;
         }
-        if (yes + pending() >= majority()) {
-            return Decision.OPEN;
+        if (yes + pending() < majority() && failed + pending() < majority()) {
+            return Decision.NO;
         }
-        if (failed >= majority()) {
-            return Decision.UNKNOWN;
-        }
-        return failed + pending() < majority() ? Decision.NO : Decision.OPEN;
+        return pending() == 0 ? Decision.UNKNOWN : Decision.OPEN;
     }
 }

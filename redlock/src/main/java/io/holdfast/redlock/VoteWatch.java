@@ -18,10 +18,14 @@ import reactor.core.publisher.FluxSink;
  * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has there, and is disposed of
  * with its own subscriber.
  *
- * <p>A release is told by several masters and to all contenders at once. So what a waiter is told is put together, and passed on after a
- * short pause of random length: see {@link Pauses}.
+ * <p>A release is told by several masters and to all contenders at once. So what a waiter is told is put together until a majority may be
+ * free: a single vote that somebody gave up wakes nobody who needs more than that. It is passed on after a short pause of random length, see
+ * {@link Pauses}.
  */
 final class VoteWatch {
+
+    /** Between two glances at a look under way. */
+    private static final long LEAST_PAUSE_NANOS = 2_000_000;
 
     private final Masters masters;
     private final Candidate candidate;
@@ -87,7 +91,7 @@ final class VoteWatch {
         }
         switch (verdict) {
             case ARMED -> sink.next(signal);
-            case CHANGED -> changed();
+            case CHANGED -> changed(master);
             case LOST_HERE -> lostAt(master, (WatchSignal.Lost) signal);
             case UNWANTED -> masters.cleanup.release(master, candidate.retire(master, there));
             case NOTHING, STOPPED -> {}
@@ -114,23 +118,30 @@ final class VoteWatch {
         if (candidate.lostAt(master) >= Tally.majorityOf(masters.size())) {
             sink.next(signal);
         } else {
-            changed();
+            changed(master);
         }
     }
 
-    private void changed() {
+    private void changed(int master) {
         if (candidate.isHeld()) {
             sink.next(new WatchSignal.Changed()); // there is no contention about a renewal
-        } else if (pausing.compareAndSet(false, true)) {
-            startPause();
+            return;
+        }
+        boolean isWorthALook;
+        synchronized (tally) {
+            isWorthALook = candidate.mayBeFree(tally.changed(master));
+        }
+        if (isWorthALook && pausing.compareAndSet(false, true)) {
+            startPause(0);
         }
     }
 
-    private void startPause() {
-        long nanos = Pauses.afterSignal(candidate.splits(), candidate.roundNanos(), masters.random.getAsDouble())
+    private void startPause(long leastNanos) {
+        long nanos = Pauses.inACrowd(candidate.crowd(), candidate.roundNanos(), masters.random.getAsDouble())
                 .toNanos();
         try {
-            boolean unused = pause.update(masters.timer.schedule(this::pauseOver, nanos, TimeUnit.NANOSECONDS));
+            boolean unused = pause.update(
+                    masters.timer.schedule(this::pauseOver, Math.max(leastNanos, nanos), TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException disposed) {
             pauseOver();
         }
@@ -138,11 +149,15 @@ final class VoteWatch {
 
     private void pauseOver() {
         if (candidate.isLooking()) {
-            startPause(); // what the round under way sees may be older than the change
+            startPause(LEAST_PAUSE_NANOS); // what the round under way sees may be older than the change
             return;
         }
         pausing.set(false);
+        synchronized (tally) {
+            tally.looksAgain();
+        }
         if (!candidate.isHeld()) {
+            candidate.signalled();
             sink.next(new WatchSignal.Changed()); // what changed before it was held does not matter any more
         }
     }

@@ -1,6 +1,7 @@
 package io.holdfast.redlock;
 
 import io.holdfast.spi.WatchSignal;
+import java.util.Arrays;
 
 /**
  * The watches of one claim at all masters, and what they say together. Not thread-safe: its user guards it.
@@ -26,11 +27,13 @@ final class WatchTally {
 
     private final boolean[] armed;
     private final boolean[] stopped;
+    private final boolean[] changed;
     private boolean told;
 
     WatchTally(int masters) {
         armed = new boolean[masters];
         stopped = new boolean[masters];
+        changed = new boolean[masters];
     }
 
     Verdict signalled(int master, WatchSignal signal) {
@@ -51,6 +54,16 @@ final class WatchTally {
         }
         told = true;
         return Verdict.ARMED;
+    }
+
+    /** Gives which masters have changed since the last look that was asked for, this one among them. */
+    boolean[] changed(int master) {
+        changed[master] = true;
+        return changed.clone();
+    }
+
+    void looksAgain() {
+        Arrays.fill(changed, false);
     }
 
     /** The claim is watched under another id at this master from now on. */
