@@ -45,6 +45,7 @@ final class Candidate {
     private int crowd;
     private boolean signalled;
     private long roundNanos;
+    private boolean everWon;
     private boolean closed;
     private @Nullable AcquireRound round;
 
@@ -157,6 +158,7 @@ final class Candidate {
         if (closed) {
             return false;
         }
+        everWon = true;
         token = itsToken;
         validUntilNanos = untilNanos;
         crowd = 0;
@@ -198,6 +200,11 @@ final class Candidate {
         boolean was = token != 0;
         token = 0;
         return was;
+    }
+
+    /** Whether looks were sent and none of them has won, as far as this client knows. */
+    synchronized boolean isNeverWon() {
+        return round != null && !everWon;
     }
 
     synchronized boolean isHeld() {

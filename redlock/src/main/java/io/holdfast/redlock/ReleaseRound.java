@@ -11,7 +11,7 @@ import reactor.util.context.Context;
 /**
  * Ends a claim at all masters, and answers when a majority has said that it was held, or that it was not. When neither can be reached,
  * the outcome is unknown: asked once more, those that ended it say that it is not held, and that is a majority. Masters that fail are asked
- * again in the background.
+ * again in the background. A claim that this client knows not to have won is not held, whatever single votes it had.
  */
 final class ReleaseRound implements Poll.Clerk<Ownership> {
 
@@ -25,6 +25,9 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
     // All below: guarded by this.
     private final BallotBox ballots;
     private Tally tally;
+    /** Votes of a look that was not won: they are given up, but they were no lock. */
+    private boolean wasNeverWon;
+
     private boolean asking = true;
     private boolean decided;
 
@@ -44,6 +47,7 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
     }
 
     private void start() {
+        wasNeverWon = candidate.isNeverWon();
         AcquireRound underWay = candidate.close();
         if (underWay != null) {
             underWay.stopPending();
@@ -63,7 +67,7 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
     public void heard(int master, Ownership answer) {
         synchronized (this) {
             ballots.put(master, answer);
-            tally = answer == Ownership.HELD ? tally.plusYes() : tally.plusNo();
+            tally = answer == Ownership.HELD && !wasNeverWon ? tally.plusYes() : tally.plusNo();
         }
         settle();
     }

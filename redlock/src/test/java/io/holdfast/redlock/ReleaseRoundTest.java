@@ -75,6 +75,19 @@ class ReleaseRoundTest {
     }
 
     @Test
+    void singleVotesOfALookThatWasNotWonAreNoLock() {
+        client.down(1, 2);
+        client.wires.get(2).delayNanos = () -> 1_000_000;
+        client.wires.get(3).delayNanos = () -> 1_000_000;
+        LockClaim claim = Five.claim();
+        five.subscribe(client.backend.tryAcquire(claim));
+        assertThat(five.holding()).containsExactly(5);
+        assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
+        five.pass(Duration.ofSeconds(1));
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
     void engineReadsAnUndecidableReleaseAsReleased() {
         LockLease lease = five.answer(client.locks.lock(Five.NAME).acquire());
         five.masters.get(2).loseData(Duration.ZERO);
