@@ -19,7 +19,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
  * The whole of it, engine included, in virtual time: clients that acquire, wait, leave, hold and release, over masters that are slow, lose requests and
- * replies, go away and come back, with clocks that show anything. Each history is repeatable by its seed.
+ * replies, go away and come back, with clocks that show anything. The seed decides the
+ * world and the clients; the engine draws its own pauses and ids, so a history may differ from run to run.
  */
 class RedlockModelTest {
 
