@@ -31,7 +31,7 @@ interface ExclusionContract extends LockBackendUnderTest {
                     .flatMap(it -> backend().tryAcquire(it.claim()).subscribeOn(Schedulers.parallel()))
                     .filter(LockAttempt.Acquired.class::isInstance)
                     .count();
-            assertThat(contest.answer(winners)).isEqualTo(1);
+            assertThat(contest.answer(winners)).isBetween(oneOfManyAlwaysWins() ? 1L : 0L, 1L);
         }
     }
 

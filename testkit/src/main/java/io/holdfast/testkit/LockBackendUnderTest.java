@@ -95,4 +95,14 @@ public interface LockBackendUnderTest {
     default boolean signalsChanges() {
         return true;
     }
+
+    /**
+     * Whether of several simultaneous claims on a free lock one is always granted at once. A quorum may split its votes between
+     * them, and then refuses all; they have to look again.
+     *
+     * @return default true
+     */
+    default boolean oneOfManyAlwaysWins() {
+        return true;
+    }
 }

@@ -1,0 +1,295 @@
+package io.holdfast.redlock;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
+
+/**
+ * One look: asks all masters, does what the {@link Election} says, and answers when that is decided. Answers that come later are still
+ * heard: a yes to a won look stays, since that master then holds the claim as well; a yes to a lost one is undone, and so is everything
+ * whose outcome is unknown.
+ *
+ * <p>Decides within its monitor, acts outside of it.
+ */
+final class AcquireRound implements Poll.Clerk<LockAttempt> {
+
+    private final Masters masters;
+    private final Candidates candidates;
+    private final Candidate candidate;
+    private final LockClaim claim;
+    private final MonoSink<LockAttempt> sink;
+    private final Context context;
+    private final long askedAtNanos;
+    private final long proposal;
+    private final Duration limit;
+    private final boolean wasHeld;
+
+    // All below: guarded by this.
+    private final Election election;
+    private final BallotBox ballots;
+    private final LockClaim[] looks;
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // no array of a generic type can be made otherwise
+    private final @Nullable Poll<LockAttempt>[] polls;
+
+    private boolean asking = true;
+    private boolean left;
+    private Election.@Nullable Next outcome;
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private AcquireRound(
+            Masters masters, Candidates candidates, Candidate candidate, LockClaim claim, MonoSink<LockAttempt> sink) {
+        this.masters = masters;
+        this.candidates = candidates;
+        this.candidate = candidate;
+        this.claim = claim;
+        this.sink = sink;
+        context = Context.of(sink.contextView());
+        askedAtNanos = masters.now();
+        limit = masters.limit(claim.lease());
+        long present = candidate.token();
+        wasHeld = present != 0;
+        // A claim that holds the lock keeps its token, unless its owner wants a higher one.
+        proposal = wasHeld ? Math.max(present, claim.tokenFloor()) : masters.proposedFloor(claim.tokenFloor());
+        election = wasHeld ? Election.ofHolder(proposal, candidate.tokens()) : Election.of(masters.size());
+        ballots = new BallotBox(masters, askedAtNanos);
+        looks = new LockClaim[masters.size()];
+        polls = new Poll[masters.size()];
+    }
+
+    static Mono<LockAttempt> ask(Masters masters, Candidates candidates, LockClaim claim) {
+        return Mono.defer(() -> {
+            Candidate candidate = candidates.of(claim, masters.now());
+            return candidate.inTurn(
+                    Mono.create(sink -> new AcquireRound(masters, candidates, candidate, claim, sink).start()));
+        });
+    }
+
+    private void start() {
+        AcquireRound before = candidate.begin(this, askedAtNanos);
+        if (before != null) {
+            before.undoPending();
+        }
+        sink.onCancel(this::leave);
+        Waiting waiting = claim.waiting() == Waiting.NONE ? Waiting.NONE : Waiting.NOTIFY;
+        poll(masters.all(), waiting, proposal);
+    }
+
+    private void poll(List<Integer> some, Waiting waiting, long floor) {
+        Poll<LockAttempt> poll = new Poll<>(masters.size(), limit, context, this);
+        synchronized (this) {
+            some.forEach(master -> polls[master] = poll);
+        }
+        poll.ask(some, master -> look(master, waiting, floor), masters.timer);
+        synchronized (this) {
+            asking = false;
+        }
+        settle();
+    }
+
+    private Mono<LockAttempt> look(int master, Waiting waiting, long floor) {
+        LockClaim look = candidate.look(master, claim, waiting, floor);
+        synchronized (this) {
+            looks[master] = look;
+        }
+        return masters.backend(master).tryAcquire(look);
+    }
+
+    @Override
+    public void heard(int master, LockAttempt answer) {
+        boolean undo;
+        synchronized (this) {
+            candidate.answered(master, looks[master]);
+            ballots.put(master, answer);
+            election.heard(master, answer);
+            undo = outcome != null && hasToBeUndone(master);
+        }
+        if (answer instanceof LockAttempt.Acquired acquired) {
+            candidate.grantedAt(master, acquired.fencingToken());
+        }
+        if (undo || answer instanceof LockAttempt.Queued) {
+            undo(master); // a place in a queue was not asked for
+        }
+        settle();
+    }
+
+    @Override
+    public void failed(int master, Throwable why) {
+        boolean undo;
+        synchronized (this) {
+            ballots.put(master, why);
+            election.failed(master);
+            undo = outcome != null && hasToBeUndone(master);
+        }
+        if (undo) {
+            undo(master);
+        }
+        settle();
+    }
+
+    private boolean hasToBeUndone(int master) {
+        return !(outcome instanceof Election.Next.Won) && !election.hasRefused(master) && !election.isPending(master);
+    }
+
+    private void settle() {
+        Election.Next next;
+        synchronized (this) {
+            if (asking || outcome != null) {
+                return;
+            }
+            next = left || candidate.isClosed() ? new Election.Next.Lost() : election.next();
+            if (next instanceof Election.Next.Won won
+                    && !candidate.held(won.token(), Masters.validUntil(askedAtNanos, won.lease()))) {
+                next = new Election.Next.Lost();
+            }
+            if (next instanceof Election.Next.Raise) {
+                asking = true;
+            } else if (!(next instanceof Election.Next.Open)) {
+                outcome = next;
+            }
+        }
+        act(next);
+    }
+
+    private void act(Election.Next next) {
+        if (next instanceof Election.Next.Raise raise) {
+            poll(raise.masters(), Waiting.NONE, raise.token());
+        } else if (next instanceof Election.Next.Won won) {
+            masters.granted(won.token(), proposal);
+            tell(Vote.Outcome.YES);
+            sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
+        } else if (next instanceof Election.Next.Lost) {
+            lost();
+        } else if (next instanceof Election.Next.Failed) {
+            ended(false);
+            Vote vote = vote(Vote.Outcome.UNKNOWN);
+            masters.tell(vote);
+            sink.error(masters.undecided(claim.key().name(), vote, mayTryAgain()));
+        }
+    }
+
+    private void lost() {
+        boolean split = granted() > 0;
+        ended(split);
+        tell(Vote.Outcome.NO);
+        double random = masters.random.getAsDouble();
+        Duration within = split
+                ? Pauses.inACrowd(candidate.crowd(), candidate.roundNanos(), random)
+                : Pauses.whileHeld(claim.attempt(), freeWithin(), random);
+        sink.success(new LockAttempt.Contended(within));
+    }
+
+    private void ended(boolean split) {
+        candidate.roundLost(split, ballots.elapsedNanos());
+        if (wasHeld) {
+            candidate.notHeld();
+        }
+        undoWhatHasTo();
+        if (claim.waiting() == Waiting.NONE && !candidate.isWatched()) {
+            candidates.forget(candidate); // its owner does not come back to release it
+        }
+    }
+
+    private void undoWhatHasTo() {
+        for (int master : masters.all()) {
+            boolean undo;
+            synchronized (this) {
+                undo = hasToBeUndone(master);
+            }
+            if (undo) {
+                undo(master);
+            }
+        }
+    }
+
+    private void undo(int master) {
+        masters.cleanup.release(master, candidate.retire(master, looks(master)));
+    }
+
+    /** Nobody waits for the answer any more. What was decided stands: its owner releases it. */
+    private void leave() {
+        boolean decided;
+        synchronized (this) {
+            left = true;
+            decided = outcome != null;
+        }
+        if (!decided) {
+            settle();
+            undoPending();
+        }
+    }
+
+    /** Requests that have not been answered yet are in the way of the next look: they are withdrawn. */
+    void undoPending() {
+        for (int master : masters.all()) {
+            if (stop(master) && !hasWon()) {
+                undo(master);
+            }
+        }
+    }
+
+    /** The claim is being released everywhere: waits for nothing any more. */
+    void stopPending() {
+        masters.all().forEach(master -> {
+            boolean unused = stop(master);
+        });
+    }
+
+    private boolean stop(int master) {
+        Poll<LockAttempt> poll;
+        synchronized (this) {
+            poll = polls[master];
+        }
+        return poll != null && poll.stop(master);
+    }
+
+    /** Whether another look may win, when these masters have changed since, and those that refused are as they were otherwise. */
+    synchronized boolean mayBeFree(boolean[] changed) {
+        int refused = 0;
+        for (int master = 0; master < changed.length; master++) {
+            refused += election.hasRefused(master) && !changed[master] ? 1 : 0;
+        }
+        return refused < Tally.majorityOf(changed.length);
+    }
+
+    /** Whether it is not decided yet. */
+    synchronized boolean isOpen() {
+        return outcome == null;
+    }
+
+    private synchronized boolean hasWon() {
+        return outcome instanceof Election.Next.Won;
+    }
+
+    private synchronized LockClaim looks(int master) {
+        return looks[master];
+    }
+
+    private synchronized int granted() {
+        return election.granted();
+    }
+
+    private synchronized Duration freeWithin() {
+        return election.majorityFreeWithin(claim.lease().dividedBy(3));
+    }
+
+    private synchronized boolean mayTryAgain() {
+        return ballots.mayTryAgain();
+    }
+
+    private synchronized Vote vote(Vote.Outcome how) {
+        return ballots.vote(claim.key().name(), Vote.Question.ACQUIRE, how, election.rounds());
+    }
+
+    private void tell(Vote.Outcome how) {
+        if (masters.isListening()) {
+            masters.tell(vote(how));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.holdfast.redlock;
+
+import java.time.Duration;
+
+/**
+ * What one master said in a {@link Vote}.
+ *
+ * @param master what messages call it; see {@link RedlockBackend.Builder#names}
+ * @param answer what it said
+ * @param after how long it took, or how long it had been waited for
+ * @param detail what else it said, such as the token or the error; may be empty
+ */
+public record Ballot(String master, Answer answer, Duration after, String detail) {
+
+    /** What a master said. */
+    public enum Answer {
+        /** It holds the claim, or held it until its release. */
+        YES,
+        /** It does not hold the claim. */
+        NO,
+        /** It failed, or did not answer within its time limit: what it did is unknown. */
+        FAILED,
+        /** It had not answered when the vote was decided, and was not needed any more. */
+        NOT_YET
+    }
+
+    /**
+     * For logs.
+     *
+     * @return such as {@code redis 3 said no after 2 ms}
+     */
+    @Override
+    public String toString() {
+        String said = switch (answer) {
+            case YES -> "said yes after";
+            case NO -> "said no after";
+            case FAILED -> "failed after";
+            case NOT_YET -> "had not answered after";
+        };
+        String end = detail.isEmpty() ? "" : " (" + detail + ")";
+        return "%s %s %d ms%s".formatted(master, said, after.toMillis(), end);
+    }
+}

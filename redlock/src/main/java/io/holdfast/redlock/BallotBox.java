@@ -1,0 +1,86 @@
+package io.holdfast.redlock;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Who said what and when, kept as it came; made readable only when somebody wants to see it. Guarded by its user. */
+final class BallotBox {
+
+    private final Masters masters;
+    private final long askedAtNanos;
+    private final @Nullable Object[] said;
+    private final long[] afterNanos;
+
+    BallotBox(Masters masters, long askedAtNanos) {
+        this.masters = masters;
+        this.askedAtNanos = askedAtNanos;
+        said = new Object[masters.size()];
+        afterNanos = new long[masters.size()];
+    }
+
+    void put(int master, Object answerOrError) {
+        said[master] = answerOrError;
+        afterNanos[master] = elapsedNanos();
+    }
+
+    long elapsedNanos() {
+        return masters.now() - askedAtNanos;
+    }
+
+    Vote vote(String lockName, Vote.Question question, Vote.Outcome outcome, int rounds) {
+        List<Ballot> ballots = new ArrayList<>();
+        for (int i = 0; i < said.length; i++) {
+            Object it = said[i];
+            long after = it == null ? elapsedNanos() : afterNanos[i];
+            ballots.add(new Ballot(masters.name(i), answer(it), Duration.ofNanos(after), detail(it)));
+        }
+        return new Vote(lockName, question, outcome, Duration.ofNanos(elapsedNanos()), rounds, ballots);
+    }
+
+    /** Whether a majority could be there next time: not, when so many failed for good that the others are none. */
+    boolean mayTryAgain() {
+        int forGood = 0;
+        for (Object it : said) {
+            forGood += it instanceof Throwable error && !isTransient(error) ? 1 : 0;
+        }
+        return said.length - forGood >= Tally.majorityOf(said.length);
+    }
+
+    static boolean isTransient(Throwable error) {
+        return error instanceof NoAnswerException
+                || (error instanceof LockBackendException known && known.isTransient());
+    }
+
+    /** Whether that master has not said no. */
+    boolean mayHold(int master) {
+        return answer(said[master]) != Ballot.Answer.NO;
+    }
+
+    private static Ballot.Answer answer(@Nullable Object it) {
+        if (it == null) {
+            return Ballot.Answer.NOT_YET;
+        }
+        if (it instanceof Throwable) {
+            return Ballot.Answer.FAILED;
+        }
+        boolean isYes = it instanceof LockAttempt.Acquired || it instanceof Renewal.Held || it == Ownership.HELD;
+        return isYes ? Ballot.Answer.YES : Ballot.Answer.NO;
+    }
+
+    private static String detail(@Nullable Object it) {
+        if (it instanceof LockAttempt.Acquired acquired) {
+            return "token " + acquired.fencingToken();
+        }
+        if (it instanceof LockAttempt.Contended contended) {
+            return "look again within %d ms"
+                    .formatted(contended.lookAgainWithin().toMillis());
+        }
+        return it instanceof Throwable error ? String.valueOf(error.getMessage()) : "";
+    }
+}

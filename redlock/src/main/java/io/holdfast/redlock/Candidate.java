@@ -1,0 +1,307 @@
+package io.holdfast.redlock;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * What this client knows of one claim: under which id it stands at each master, and the token that a majority holds.
+ *
+ * <p>The id at a master is the claim's own until it was released there, then a new one: an id that was released is never used again at
+ * that master. So a release that arrives late ends nothing that was granted after it, and the trace that it leaves for a look
+ * still under way does not stop later looks. Thread-safe.
+ */
+final class Candidate {
+
+    /** A window of 64 rounds: wide enough for as many contenders. */
+    private static final int MOST_CROWD = 6;
+
+    private final String id;
+    private final int[] generations;
+    private final int[] looks;
+
+    /** Looks of the present id whose answer was not seen (yet). */
+    private final int[] unanswered;
+
+    private final long[] tokens;
+    private final boolean[] lost;
+    private final boolean[] returning;
+    private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
+    private final AtomicReference<Mono<Void>> turn = new AtomicReference<>(Mono.empty());
+
+    // All below: guarded by this.
+    private long token;
+    private long validUntilNanos;
+    private long touchedAtNanos;
+    private long leaseNanos;
+    private int crowd;
+    private boolean signalled;
+    private long roundNanos;
+    private boolean everWon;
+    private boolean closed;
+    private @Nullable AcquireRound round;
+
+    Candidate(String id, int masters) {
+        this.id = id;
+        generations = new int[masters];
+        looks = new int[masters];
+        unanswered = new int[masters];
+        tokens = new long[masters];
+        lost = new boolean[masters];
+        returning = new boolean[masters];
+    }
+
+    String id() {
+        return id;
+    }
+
+    /** One round after the other: two of one claim at once could undo each other's votes. */
+    <T> Mono<T> inTurn(Mono<T> next) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Void> over = Sinks.empty();
+            Mono<Void> before = turn.getAndSet(over.asMono());
+            // Whoever leaves while waiting for its turn must not let the one behind pass the one in front.
+            return before.then(next)
+                    .doFinally(end -> before.subscribe(
+                            nothing -> {}, error -> {}, () -> over.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST)));
+        });
+    }
+
+    /** The claim as this master knows it. */
+    synchronized LockClaim at(int master, LockClaim claim) {
+        return known(master, claim, Math.max(1, looks[master]));
+    }
+
+    /** The claim with the number of the next look at this master, which is about to be sent. */
+    synchronized LockClaim look(int master, LockClaim claim, Waiting waiting, long floor) {
+        looks[master]++;
+        unanswered[master]++;
+        return known(master, claim, looks[master]).withWaiting(waiting).withTokenFloor(floor);
+    }
+
+    /** The answer of a look was seen. */
+    synchronized void answered(int master, LockClaim look) {
+        if (look.id().equals(idAt(master))) {
+            unanswered[master]--;
+        }
+    }
+
+    /**
+     * The claim to release at this master, for which it is not looked for any more under that id.
+     *
+     * @param look the look to undo
+     */
+    LockClaim retire(int master, LockClaim look) {
+        LockClaim last;
+        synchronized (this) {
+            if (!look.id().equals(idAt(master))) {
+                return look; // retired before; once more does no harm
+            }
+            last = toRelease(master, look);
+            generations[master]++;
+            looks[master] = 0;
+            unanswered[master] = 0;
+        }
+        renamed.forEach(watcher -> watcher.accept(master));
+        return last;
+    }
+
+    /** The claim to release at this master for good. */
+    synchronized LockClaim toRelease(int master, LockClaim claim) {
+        int sent = looks[master] == 0 ? claim.attempt() : looks[master];
+        // A count that the master has not seen makes it remember the release, for the look that may still arrive there.
+        return known(master, claim, unanswered[master] > 0 ? sent + 1 : sent);
+    }
+
+    private LockClaim known(int master, LockClaim claim, int attempt) {
+        return new LockClaim(claim.key(), idAt(master), claim.lease(), claim.waiting(), attempt, claim.tokenFloor());
+    }
+
+    private String idAt(int master) {
+        return generations[master] == 0 ? id : id + "." + generations[master];
+    }
+
+    void onRename(IntConsumer watcher) {
+        renamed.add(watcher);
+    }
+
+    void offRename(IntConsumer watcher) {
+        renamed.remove(watcher);
+    }
+
+    boolean isWatched() {
+        return !renamed.isEmpty();
+    }
+
+    /** Makes this round the present one, and gives the one before it, whose late answers are in the way now. */
+    synchronized @Nullable AcquireRound begin(AcquireRound next, long nowNanos) {
+        AcquireRound before = round;
+        round = next;
+        touchedAtNanos = nowNanos;
+        return before;
+    }
+
+    /**
+     * A majority holds it.
+     *
+     * @return false when the claim was released meanwhile: then it must not be held
+     */
+    synchronized boolean held(long itsToken, long untilNanos) {
+        if (closed) {
+            return false;
+        }
+        everWon = true;
+        token = itsToken;
+        validUntilNanos = untilNanos;
+        crowd = 0;
+        return true;
+    }
+
+    synchronized void touch(long nowNanos, long lease) {
+        touchedAtNanos = nowNanos;
+        leaseNanos = Math.max(leaseNanos, lease);
+    }
+
+    /** A majority has confirmed it. */
+    synchronized void confirmed(long untilNanos, long nowNanos) {
+        if (validUntilNanos - nowNanos > 0 && untilNanos - validUntilNanos > 0) {
+            validUntilNanos = untilNanos;
+        }
+    }
+
+    /** The token of the lease that may be put back at this master now; 0 when it may not. */
+    synchronized long tokenToPutBack(int master, long nowNanos) {
+        boolean may = token != 0 && !closed && !returning[master] && validUntilNanos - nowNanos > 0;
+        if (may) {
+            returning[master] = true;
+        }
+        return may ? token : 0;
+    }
+
+    synchronized void putBackEnded(int master) {
+        returning[master] = false;
+    }
+
+    /**
+     * The lease is lost: nothing is put back any more.
+     *
+     * @return whether it was held until now
+     */
+    @CanIgnoreReturnValue
+    synchronized boolean notHeld() {
+        boolean was = token != 0;
+        token = 0;
+        return was;
+    }
+
+    /** Whether looks were sent and none of them has won, as far as this client knows. */
+    synchronized boolean isNeverWon() {
+        return round != null && !everWon;
+    }
+
+    synchronized boolean isHeld() {
+        return token != 0;
+    }
+
+    synchronized long token() {
+        return token;
+    }
+
+    /** A master told that it lost the claim; gives how many have, that did not hold it since. */
+    synchronized int lostAt(int master) {
+        lost[master] = true;
+        int count = 0;
+        for (boolean is : lost) {
+            count += is ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** A master confirmed that it holds the claim. */
+    synchronized void heldAt(int master) {
+        lost[master] = false;
+    }
+
+    /** A master granted the claim, or confirmed it, with that token. */
+    synchronized void grantedAt(int master, long itsToken) {
+        lost[master] = false;
+        tokens[master] = itsToken;
+    }
+
+    /** The token with which each master granted the claim, 0 where it is not known. */
+    synchronized long[] tokens() {
+        return tokens.clone();
+    }
+
+    /**
+     * Whether a majority may be free, when these masters have changed since the last look and the others have not.
+     *
+     * @param changed by master
+     */
+    boolean mayBeFree(boolean[] changed) {
+        AcquireRound last;
+        synchronized (this) {
+            last = round;
+        }
+        return last == null || last.mayBeFree(changed);
+    }
+
+    /** Whether a round is under way whose answer decides what to do next. */
+    boolean isLooking() {
+        AcquireRound present;
+        synchronized (this) {
+            present = round;
+        }
+        return present != null && present.isOpen();
+    }
+
+    /** A signal makes the claim look. */
+    synchronized void signalled() {
+        signalled = true;
+    }
+
+    /** A look was lost: in vain, when the votes were split, or when a signal had asked for it, which others got as well. */
+    synchronized void roundLost(boolean wasSplit, long tookNanos) {
+        crowd = wasSplit || signalled ? Math.min(MOST_CROWD, crowd + 1) : Math.max(0, crowd - 1);
+        signalled = false;
+        roundNanos = tookNanos;
+    }
+
+    /** How crowded it is: how many looks in a row were in vain. */
+    synchronized int crowd() {
+        return crowd;
+    }
+
+    synchronized long roundNanos() {
+        return roundNanos;
+    }
+
+    /** The claim is released: a round that is under way must not win any more. Gives the round, whose requests can be stopped. */
+    synchronized @Nullable AcquireRound close() {
+        closed = true;
+        token = 0;
+        return round;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether nobody has asked about it for so long that the stores have forgotten it. */
+    synchronized boolean isForgotten(long nowNanos) {
+        return nowNanos - touchedAtNanos > 2 * leaseNanos;
+    }
+
+    @Override
+    public synchronized String toString() {
+        return "Candidate[%s, token %d, generations %s]".formatted(id, token, Arrays.toString(generations));
+    }
+}

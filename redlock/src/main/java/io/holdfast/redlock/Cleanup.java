@@ -1,0 +1,94 @@
+package io.holdfast.redlock;
+
+import io.holdfast.spi.LockClaim;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.retry.Retry;
+
+/**
+ * Releases votes that nobody needs, in the background: each with its time limit, again after a failure that may pass, until the master has
+ * ended them by itself. Bounded: what is too much is left to expire.
+ */
+final class Cleanup {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedlockBackend.class);
+
+    private static final int MOST_TRIES = 5;
+    private static final int MOST_AT_ONCE = 10_000;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+
+    private final Masters masters;
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final Sinks.Empty<Void> idle = Sinks.empty();
+
+    /** Written once, by the closing. */
+    private volatile boolean closing;
+
+    Cleanup(Masters masters) {
+        this.masters = masters;
+    }
+
+    /** Releases the claim at that master now. */
+    void release(int master, LockClaim claim) {
+        release(master, claim, Duration.ZERO);
+    }
+
+    /** Releases the claim at that master after one request to do so has failed. */
+    void releaseAgain(int master, LockClaim claim) {
+        release(master, claim, FIRST_PAUSE);
+    }
+
+    /** The one place that subscribes to releases which nobody waits for. */
+    private void release(int master, LockClaim claim, Duration pause) {
+        if (underWay.incrementAndGet() > MOST_AT_ONCE) {
+            end();
+            LOG.warn(
+                    "lock '{}': {} releases are under way, so the vote of {} is left to expire",
+                    claim.key().name(),
+                    MOST_AT_ONCE,
+                    masters.name(master));
+            return;
+        }
+        Mono<?> release = Mono.defer(() -> masters.backend(master).release(claim))
+                .timeout(masters.limit(claim.lease()), masters.timer)
+                .retryWhen(Retry.backoff(MOST_TRIES, FIRST_PAUSE)
+                        .filter(error -> !closing)
+                        .scheduler(masters.timer))
+                .take(claim.lease(), masters.timer);
+        Mono<?> begun =
+                pause.isZero() ? release : Mono.delay(pause, masters.timer).then(release);
+        var unused = begun.doFinally(signal -> end())
+                .subscribe(
+                        released -> {},
+                        error -> LOG.debug(
+                                "lock '{}': the vote of {} is left to expire: {}",
+                                claim.key().name(),
+                                masters.name(master),
+                                error.toString()));
+    }
+
+    private void end() {
+        if (underWay.decrementAndGet() == 0 && closing) {
+            Sinks.EmitResult unused = idle.tryEmitEmpty();
+        }
+    }
+
+    int underWay() {
+        return underWay.get();
+    }
+
+    /** Completes when nothing is under way any more; from now on nothing is tried again. */
+    Mono<Void> finish() {
+        return Mono.defer(() -> {
+            closing = true;
+            if (underWay.get() == 0) {
+                Sinks.EmitResult unused = idle.tryEmitEmpty();
+            }
+            return idle.asMono();
+        });
+    }
+}

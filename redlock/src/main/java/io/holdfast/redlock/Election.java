@@ -1,0 +1,206 @@
+package io.holdfast.redlock;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Acquired;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One look at all masters: their answers in any order in, what to do next out. Knows no clock, no thread and no Reactor.
+ *
+ * <p>The lock is won when a majority holds it with one and the same token T. T is the highest token of the first majority that
+ * granted; masters of that majority that granted a lower one are asked again with T as their floor. Any later majority shares a master with
+ * this one, and that master knows T, so every later owner's token is higher. Without the write-back it may fall: with counters (10, 1, 1, 1,
+ * 1) the first three give 11 to one owner, and the last three give 2 to the next.
+ *
+ * <p>Not thread-safe: its user guards it.
+ */
+final class Election {
+
+    /** What to do next. */
+    sealed interface Next {
+
+        /** Wait for more answers. */
+        record Open() implements Next {}
+
+        /** Send the claim again to these masters, with this floor. They count as not answered until then. */
+        record Raise(long token, List<Integer> masters) implements Next {}
+
+        /** Held by a majority. */
+        record Won(long token, Duration lease) implements Next {}
+
+        /** Somebody else is in the way. */
+        record Lost() implements Next {}
+
+        /** A majority of the masters failed. */
+        record Failed() implements Next {}
+    }
+
+    private enum Standing {
+        PENDING,
+        GRANTED,
+        REFUSED,
+        FAILED
+    }
+
+    private static final Next OPEN = new Next.Open();
+
+    private final Standing[] standings;
+    private final Acquired[] grants;
+    private final @Nullable Duration[] withins;
+    private final int majority;
+    private final long[] heldTokens;
+
+    /** The token that a majority must hold; 0 until a majority has granted any. */
+    private long token;
+
+    private boolean raised;
+
+    private Election(int masters, long token, long[] heldTokens) {
+        standings = new Standing[masters];
+        Arrays.fill(standings, Standing.PENDING);
+        grants = new Acquired[masters];
+        withins = new Duration[masters];
+        majority = Tally.majorityOf(masters);
+        this.token = token;
+        this.heldTokens = heldTokens;
+    }
+
+    /** Of a new claim. */
+    static Election of(int masters) {
+        return new Election(masters, 0, new long[masters]);
+    }
+
+    /**
+     * Of a claim that holds the lock: it keeps it when a majority still has the very grant that it had, not one of now.
+     *
+     * @param token of the lease, or the higher one that its owner wants
+     * @param heldTokens with which each master granted it, 0 where that is not known
+     */
+    static Election ofHolder(long token, long[] heldTokens) {
+        return new Election(heldTokens.length, token, heldTokens);
+    }
+
+    void heard(int master, LockAttempt answer) {
+        if (answer instanceof Acquired acquired) {
+            standings[master] = Standing.GRANTED;
+            grants[master] = acquired;
+        } else {
+            standings[master] = Standing.REFUSED;
+            withins[master] = answer instanceof LockAttempt.Queued queued
+                    ? queued.lookAgainWithin()
+                    : ((LockAttempt.Contended) answer).lookAgainWithin();
+        }
+    }
+
+    void failed(int master) {
+        standings[master] = Standing.FAILED;
+    }
+
+    /** Whether it refused: then nothing has to be undone there. */
+    boolean hasRefused(int master) {
+        return standings[master] == Standing.REFUSED;
+    }
+
+    boolean isPending(int master) {
+        return standings[master] == Standing.PENDING;
+    }
+
+    /** How many masters have granted it. */
+    int granted() {
+        return (int) all().filter(this::isGranted).count();
+    }
+
+    int rounds() {
+        return raised ? 2 : 1;
+    }
+
+    Next next() {
+        if (token == 0 && granted() >= majority) {
+            token = all().filter(this::isGranted)
+                    .mapToLong(i -> grants[i].fencingToken())
+                    .max()
+                    .orElseThrow();
+        }
+        Tally tally = tally();
+        if (tally.yes() >= majority && token != 0) {
+            return new Next.Won(token, lease());
+        }
+        List<Integer> below = below();
+        if (!below.isEmpty()) {
+            below.forEach(master -> standings[master] = Standing.PENDING);
+            raised = true;
+            return new Next.Raise(token, below);
+        }
+        return switch (tally.ofElection()) {
+            case YES, OPEN -> OPEN;
+            case NO -> new Next.Lost();
+            case UNKNOWN -> new Next.Failed();
+        };
+    }
+
+    /**
+     * When a majority may be free, as the masters see it: those that said yes are free now, and the last one that is needed for a majority
+     * decides.
+     *
+     * @param fallback when too few have said anything
+     */
+    Duration majorityFreeWithin(Duration fallback) {
+        return Stream.concat(
+                        all().filter(this::isGranted).mapToObj(i -> Duration.ZERO),
+                        Arrays.stream(withins).flatMap(Stream::ofNullable))
+                .sorted()
+                .skip(majority - 1L)
+                .findFirst()
+                .orElse(fallback);
+    }
+
+    private List<Integer> below() {
+        List<Integer> below = new ArrayList<>();
+        if (token != 0) {
+            all().filter(i -> isGranted(i) && grants[i].fencingToken() < token).forEach(below::add);
+        }
+        return below;
+    }
+
+    private Tally tally() {
+        Tally tally = Tally.none(standings.length);
+        for (int i = 0; i < standings.length; i++) {
+            tally = switch (standings[i]) {
+                case PENDING -> tally;
+                case GRANTED -> counts(i) ? tally.plusYes() : tally.plusNo();
+                case REFUSED -> tally.plusNo();
+                case FAILED -> tally.plusFailed();
+            };
+        }
+        return tally;
+    }
+
+    /** A majority keeps the lock for at least this long: the least of the longest answers that make a majority. */
+    private Duration lease() {
+        return all().filter(i -> isGranted(i) && counts(i))
+                .mapToObj(i -> grants[i].lease())
+                .sorted(Comparator.reverseOrder())
+                .skip(majority - 1L)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private boolean counts(int master) {
+        return token == 0 || grants[master].fencingToken() == Math.max(token, heldTokens[master]);
+    }
+
+    private boolean isGranted(int master) {
+        return standings[master] == Standing.GRANTED;
+    }
+
+    private IntStream all() {
+        return IntStream.range(0, standings.length);
+    }
+}

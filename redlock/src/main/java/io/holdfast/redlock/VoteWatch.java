@@ -1,0 +1,164 @@
+package io.holdfast.redlock;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntConsumer;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+
+/**
+ * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has there, and is disposed of
+ * with its own subscriber.
+ *
+ * <p>A release is told by several masters and to all contenders at once. So what a waiter is told is put together until a majority may be
+ * free: a single vote that somebody gave up wakes nobody who needs more than that. It is passed on after a short pause of random length, see
+ * {@link Pauses}.
+ */
+final class VoteWatch {
+
+    /** Between two glances at a look under way. */
+    private static final long LEAST_PAUSE_NANOS = 2_000_000;
+
+    private final Masters masters;
+    private final Candidate candidate;
+    private final LockClaim claim;
+    private final FluxSink<WatchSignal> sink;
+    private final List<Disposable.Swap> lines = new ArrayList<>();
+    private final Disposable.Swap pause = Disposables.swap();
+    private final AtomicBoolean pausing = new AtomicBoolean();
+    private final IntConsumer renamed = this::watchAgain;
+
+    /** Guarded by itself. */
+    private final WatchTally tally;
+
+    private VoteWatch(Masters masters, Candidate candidate, LockClaim claim, FluxSink<WatchSignal> sink) {
+        this.masters = masters;
+        this.candidate = candidate;
+        this.claim = claim;
+        this.sink = sink;
+        tally = new WatchTally(masters.size());
+        masters.all().forEach(master -> lines.add(Disposables.swap()));
+    }
+
+    static Flux<WatchSignal> of(Masters masters, Candidates candidates, LockClaim claim) {
+        return Flux.create(
+                sink -> new VoteWatch(masters, candidates.of(claim, masters.now()), claim, sink).start(),
+                FluxSink.OverflowStrategy.BUFFER);
+    }
+
+    private void start() {
+        candidate.onRename(renamed);
+        sink.onDispose(this::stop);
+        masters.all().forEach(this::watch);
+    }
+
+    private void stop() {
+        candidate.offRename(renamed);
+        pause.dispose();
+        lines.forEach(Disposable::dispose);
+    }
+
+    private void watchAgain(int master) {
+        synchronized (tally) {
+            tally.renewed(master);
+        }
+        watch(master);
+    }
+
+    private void watch(int master) {
+        LockClaim there = candidate.at(master, claim);
+        boolean unused = lines.get(master)
+                .update(masters.backend(master)
+                        .watch(there)
+                        .subscribe(
+                                signal -> signalled(master, there, signal),
+                                error -> stopped(master, error),
+                                () -> stopped(master, new IllegalStateException("the watch completed"))));
+    }
+
+    private void signalled(int master, LockClaim there, WatchSignal signal) {
+        WatchTally.Verdict verdict;
+        synchronized (tally) {
+            verdict = tally.signalled(master, signal);
+        }
+        switch (verdict) {
+            case ARMED -> sink.next(signal);
+            case CHANGED -> changed(master);
+            case LOST_HERE -> lostAt(master, (WatchSignal.Lost) signal);
+            case UNWANTED -> masters.cleanup.release(master, candidate.retire(master, there));
+            case NOTHING, STOPPED -> {}
+        }
+    }
+
+    private void stopped(int master, Throwable error) {
+        WatchTally.Verdict verdict;
+        synchronized (tally) {
+            verdict = tally.stopped(master);
+        }
+        if (verdict == WatchTally.Verdict.STOPPED) {
+            sink.error(new LockBackendException(
+                    claim.key().name(),
+                    "the signals about lock '%s' stopped: no majority of the masters can be watched any more; %s was the last: %s"
+                            .formatted(claim.key().name(), masters.name(master), error.getMessage()),
+                    true,
+                    error));
+        }
+    }
+
+    /** A minority that lost it is no loss: a renewal finds out, and puts it back. */
+    private void lostAt(int master, WatchSignal.Lost signal) {
+        if (candidate.lostAt(master) >= Tally.majorityOf(masters.size())) {
+            sink.next(signal);
+        } else {
+            changed(master);
+        }
+    }
+
+    private void changed(int master) {
+        if (candidate.isHeld()) {
+            sink.next(new WatchSignal.Changed()); // there is no contention about a renewal
+            return;
+        }
+        boolean isWorthALook;
+        synchronized (tally) {
+            isWorthALook = candidate.mayBeFree(tally.changed(master));
+        }
+        if (isWorthALook && pausing.compareAndSet(false, true)) {
+            startPause(0);
+        }
+    }
+
+    private void startPause(long leastNanos) {
+        long nanos = Pauses.inACrowd(candidate.crowd(), candidate.roundNanos(), masters.random.getAsDouble())
+                .toNanos();
+        try {
+            boolean unused = pause.update(
+                    masters.timer.schedule(this::pauseOver, Math.max(leastNanos, nanos), TimeUnit.NANOSECONDS));
+        } catch (RejectedExecutionException disposed) {
+            pauseOver();
+        }
+    }
+
+    private void pauseOver() {
+        if (candidate.isLooking()) {
+            startPause(LEAST_PAUSE_NANOS); // what the round under way sees may be older than the change
+            return;
+        }
+        pausing.set(false);
+        synchronized (tally) {
+            tally.looksAgain();
+        }
+        if (!candidate.isHeld()) {
+            candidate.signalled();
+            sink.next(new WatchSignal.Changed()); // what changed before it was held does not matter any more
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package io.holdfast.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.test.subscriber.TestSubscriber;
+
+class AcquireRoundTest {
+
+    @RegisterExtension
+    final Five five = new Five();
+
+    private final Five.Client client = five.client();
+    private final Five.Client rival = five.client();
+
+    @Test
+    void lookIsDecidedByTheThirdFastestMaster() {
+        int[] roundTrips = {100, 2, 20, 1, 5};
+        for (int i = 0; i < 5; i++) {
+            client.roundTrip(i + 1, Duration.ofMillis(roundTrips[i]));
+        }
+        LockClaim claim = Five.claim();
+        long begin = five.millis();
+        client.mustAcquire(claim);
+        assertThat(five.millis() - begin).isEqualTo(5);
+        five.passMillis(100);
+        assertThat(five.holding()).as("late yes of a won look").containsExactly(1, 2, 3, 4, 5);
+        assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void hungMasterCostsNothing() {
+        client.hung(1);
+        for (int i = 2; i <= 5; i++) {
+            client.roundTrip(i, Duration.ofMillis(2));
+        }
+        LockClaim claim = Five.claim();
+        long begin = five.millis();
+        client.mustAcquire(claim);
+        assertThat(five.millis() - begin).isEqualTo(2);
+        assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void lookIsLostAsSoonAsAMajorityIsOutOfReach() {
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        client.hung(4, 5);
+        long begin = five.millis();
+        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(five.millis() - begin).isZero();
+        five.answer(rival.backend.release(held));
+    }
+
+    @Test
+    void everyYesOfALostLookIsUndoneLateOnesToo() {
+        rival.down(4, 5);
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        assertThat(five.holding()).containsExactly(1, 2, 3);
+        client.roundTrip(5, Duration.ofMillis(100));
+        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(five.holding()).containsExactly(1, 2, 3);
+        five.passMillis(50);
+        assertThat(five.holding()).as("the late one has just granted").containsExactly(1, 2, 3, 5);
+        five.passMillis(110);
+        assertThat(five.holding()).containsExactly(1, 2, 3);
+        five.answer(rival.backend.release(held));
+    }
+
+    @Test
+    void lookWhoseReplyWasLostIsUndoneToo() {
+        rival.down(4, 5);
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        client.wires.get(4).fateOfReply = () -> Wire.Fate.IS_LOST;
+        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(five.holding()).containsExactly(1, 2, 3, 5);
+        five.pass(Five.LIMIT.plusMillis(1));
+        assertThat(five.holding()).containsExactly(1, 2, 3);
+        five.answer(rival.backend.release(held));
+    }
+
+    @Test
+    void threeDownIsAnErrorThatNamesTheMastersAndTheOthersKeepNothing() {
+        client.down(1, 3);
+        client.hung(5);
+        long begin = five.millis();
+        assertThatThrownBy(() -> client.look(Five.claim()))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        error -> assertThat(error.isTransient()).isTrue())
+                .hasMessageContaining("lock 'stock/42'")
+                .hasMessageContaining("one failed after 0 ms (connection refused)")
+                .hasMessageContaining("two said yes")
+                .hasMessageContaining("three failed after 0 ms (connection refused)")
+                .hasMessageContaining("five failed after 300 ms (no answer within 300 ms)")
+                .hasMessageContaining("3 of 5 are needed");
+        assertThat(five.millis() - begin).isEqualTo(Five.LIMIT.toMillis());
+        assertThat(five.contents()).isEmpty();
+    }
+
+    @Test
+    void contentionIsNotMistakenForAFailureNorAFailureForContention() {
+        rival.down(3, 4, 5);
+        LockClaim onTwo = Five.claim();
+        assertThatThrownBy(() -> rival.look(onTwo)).isInstanceOf(LockBackendException.class);
+        five.answer(five.masters.get(0).tryAcquire(onTwo)); // a vote of somebody who died
+        client.down(4, 5);
+        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        client.down(3);
+        assertThatThrownBy(() -> client.look(Five.claim())).isInstanceOf(LockBackendException.class);
+        five.answer(five.masters.get(0).release(onTwo));
+    }
+
+    @Test
+    void lookIsCancelledWithoutATrace() {
+        for (int millis = 0; millis < 30; millis++) {
+            Random random = new Random(millis);
+            client.wires.forEach(it -> it.delayNanos = () -> random.nextInt(10_000_000));
+            Disposable look = client.backend.tryAcquire(Five.claim()).subscribe();
+            five.passMillis(millis);
+            boolean decided = look.isDisposed();
+            look.dispose();
+            five.passMillis(400);
+            if (!decided) {
+                assertThat(five.contents()).as("cancelled after %d ms", millis).isEmpty();
+            }
+            five.pass(Five.LEASE);
+        }
+    }
+
+    @Test
+    void leaseIsNeverEmittedWithLessValidityThanItReports() {
+        client.wires.forEach(it -> it.delayNanos = () -> Five.LIMIT.toNanos() / 2 - 1_000);
+        LockLease lease = five.answer(client.locks
+                .lock(Five.NAME)
+                .with(LockOptions.builder().autoRenew(false).build())
+                .acquire());
+        assertThat(lease.remaining()).isLessThan(Five.LEASE.minus(Five.LIMIT.dividedBy(2)));
+        five.pass(lease.remaining().minusMillis(1));
+        assertThat(lease.isValid()).isTrue();
+        assertThat(five.holding()).as("still held by a majority").hasSizeGreaterThanOrEqualTo(3);
+        five.passMillis(2);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    /** The second round sets the expiry at some masters anew; the lease is as long as the first round allows. */
+    @Test
+    void secondRoundExtendsNothing() {
+        five.masters.get(0).clock.wrongBy = Duration.ofDays(1);
+        client.wires.forEach(it -> it.delayNanos = () -> Five.LIMIT.toNanos() / 2 - 1_000);
+        long begin = five.millis();
+        LockLease lease = five.answer(client.locks
+                .lock(Five.NAME)
+                .with(LockOptions.builder().autoRenew(false).build())
+                .acquire());
+        assertThat(five.votes.get(0).rounds()).isEqualTo(2);
+        long validUntil = five.millis() + lease.remaining().toMillis();
+        assertThat(validUntil - begin).isLessThan(Five.LEASE.toMillis() * 99 / 100);
+        five.pass(lease.remaining().minusMillis(1));
+        assertThat(five.holding()).hasSizeGreaterThanOrEqualTo(3);
+        five.passMillis(2);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    @Test
+    void tokensRiseWhicheverMajorityGrantsAndWhateverTheClocksShow() {
+        Random random = new Random(7);
+        long last = 0;
+        for (int round = 0; round < 300; round++) {
+            five.masters.forEach(it -> it.clock.wrongBy = Duration.ofSeconds(random.nextInt(20_000) - 10_000));
+            Five.Client next = round % 2 == 0 ? client : rival;
+            next.clock.wrongBy = Duration.ofSeconds(random.nextInt(20_000) - 10_000);
+            next.up();
+            int one = 1 + random.nextInt(5);
+            next.down(one, 1 + (one + random.nextInt(4)) % 5);
+            LockClaim claim = Five.claim();
+            long token = next.mustAcquire(claim);
+            assertThat(token).isGreaterThan(last);
+            last = token;
+            assertThat(five.answer(next.backend.release(claim))).isEqualTo(Ownership.HELD);
+        }
+    }
+
+    @Test
+    void secondRoundsAreAlmostNeverNeededWithClocksFiveMillisecondsApart() {
+        Random random = new Random(8);
+        five.masters.forEach(it -> it.clock.wrongBy = Duration.ofNanos(random.nextInt(10_000_000) - 5_000_000));
+        List<Five.Client> clients = List.of(client, rival, five.client());
+        clients.forEach(it -> {
+            it.clock.wrongBy = Duration.ofNanos(random.nextInt(10_000_000) - 5_000_000);
+            it.wires.forEach(wire -> wire.delayNanos = () -> 100_000 + random.nextInt(900_000));
+        });
+        for (int round = 0; round < 2_000; round++) {
+            Five.Client next = clients.get(random.nextInt(3));
+            LockClaim claim = Five.claim();
+            if (next.look(claim) instanceof LockAttempt.Acquired) {
+                five.answer(next.backend.release(claim));
+            }
+        }
+        List<Vote> won = five.votes.stream()
+                .filter(it -> it.question() == Vote.Question.ACQUIRE && it.outcome() == Vote.Outcome.YES)
+                .toList();
+        long twice = won.stream().filter(it -> it.rounds() == 2).count();
+        System.out.printf("second rounds with clocks 5 ms apart: %d of %d grants%n", twice, won.size());
+        assertThat(won).hasSizeGreaterThan(1_500);
+        assertThat(twice).isLessThanOrEqualTo(won.size() / 100);
+    }
+
+    @Test
+    void listenerThatThrowsDoesNoHarm() {
+        RedlockBackend loud = RedlockBackend.builder(client.wires)
+                .timer(five.time)
+                .listener(vote -> {
+                    throw new IllegalStateException("on purpose");
+                })
+                .build();
+        LockClaim claim = Five.claim();
+        assertThat(five.answer(loud.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(five.answer(loud.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void voteTellsWhoSaidWhat() {
+        client.down(2);
+        client.roundTrip(4, Duration.ofMillis(7));
+        client.hung(5);
+        LockClaim claim = Five.claim();
+        long token = client.mustAcquire(claim);
+        Vote vote = five.votes.get(0);
+        assertThat(vote.count(Ballot.Answer.YES)).isEqualTo(3);
+        assertThat(vote.outcome()).isEqualTo(Vote.Outcome.YES);
+        assertThat(vote)
+                .hasToString(
+                        "ACQUIRE of lock 'stock/42': YES in 7 ms, 3 of 5 said yes [one said yes after 0 ms (token %1$d); two failed after 0 ms (connection refused); three said yes after 0 ms (token %1$d); four said yes after 7 ms (token %1$d); five had not answered after 7 ms]"
+                                .formatted(token));
+        TestSubscriber<Ownership> released = five.subscribe(client.backend.release(claim));
+        five.passMillis(10);
+        assertThat(released.getReceivedOnNext()).containsExactly(Ownership.HELD);
+    }
+}

@@ -1,0 +1,136 @@
+package io.holdfast.redlock;
+
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.TestInstance;
+
+/** The contract over five real servers: all of them up, one killed, two killed. */
+class RedlockContractIT {
+
+    @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+    abstract static class OverFiveServers implements LockBackendContract {
+
+        private final int killed;
+        private final List<RedisServer> servers = new ArrayList<>();
+        private final List<RedisClient> lookers = new ArrayList<>();
+        private final List<StatefulRedisConnection<String, String>> looks = new ArrayList<>();
+        private RedlockBackend backend;
+        private RedlockBackend another;
+
+        OverFiveServers(int killed) {
+            this.killed = killed;
+        }
+
+        @BeforeAll
+        void start() {
+            Stream.generate(RedisServer::start).limit(5).forEach(servers::add);
+            backend = RedlockBackend.over(masters());
+            another = RedlockBackend.over(masters());
+            servers.subList(0, killed).forEach(RedisServer::stop);
+            for (RedisServer server : servers.subList(killed, 5)) {
+                RedisClient looker = RedisClient.create(server.uri());
+                lookers.add(looker);
+                looks.add(looker.connect());
+            }
+        }
+
+        private List<LockBackend> masters() {
+            return servers.stream()
+                    .<LockBackend>map(it -> RedisLockBackend.create(RedisURI.create(it.uri())))
+                    .toList();
+        }
+
+        @AfterAll
+        void stop() {
+            Stream.of(backend, another).forEach(it -> it.close().toFuture().join());
+            looks.forEach(StatefulRedisConnection::close);
+            lookers.forEach(RedisClient::shutdown);
+            servers.forEach(RedisServer::close);
+        }
+
+        @Override
+        public LockBackend backend() {
+            return backend;
+        }
+
+        @Override
+        public LockBackend anotherClient() {
+            return another;
+        }
+
+        /** A real server's time only passes by itself. */
+        @Override
+        public void passTime(Duration time) {
+            try {
+                Thread.sleep(time.toMillis());
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public boolean oneOfManyAlwaysWins() {
+            return false;
+        }
+
+        /** The last answers of a vote that is decided may be under way: so this looks until nothing is left, for a while. */
+        @Override
+        public Collection<String> leftovers() {
+            long deadline = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+            List<String> left = left();
+            while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
+                passTime(Duration.ofMillis(2));
+                left = left();
+            }
+            return left;
+        }
+
+        private List<String> left() {
+            Stream<String> keys = looks.stream()
+                    .flatMap(it -> it.sync().keys("*").stream())
+                    .filter(key -> !key.endsWith(":token") && !key.contains(":gone:"));
+            Stream<String> candidates = Stream.of(backend, another)
+                    .filter(it -> it.candidateCount() > 0)
+                    .map(it -> it.candidateCount() + " candidates");
+            return Stream.concat(keys, candidates).toList();
+        }
+    }
+
+    @Nested
+    @DisplayName("all up")
+    class AllUp extends OverFiveServers {
+        AllUp() {
+            super(0);
+        }
+    }
+
+    @Nested
+    @DisplayName("one killed")
+    class OneKilled extends OverFiveServers {
+        OneKilled() {
+            super(1);
+        }
+    }
+
+    @Nested
+    @DisplayName("two killed")
+    class TwoKilled extends OverFiveServers {
+        TwoKilled() {
+            super(2);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.holdfast.redlock;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** The contract over five masters: all of them up, one down, two down, two hung. */
+class RedlockContractTest {
+
+    abstract static class OverFive implements LockBackendContract {
+
+        private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+        private final List<InMemoryLockBackend> stores = Stream.generate(() -> InMemoryLockBackend.create(clock))
+                .limit(5)
+                .toList();
+        private final RedlockBackend backend;
+        private final RedlockBackend another;
+
+        OverFive(int failing, Fault fault) {
+            backend = RedlockBackend.over(masters(failing, fault));
+            another = RedlockBackend.over(masters(failing, fault));
+        }
+
+        private List<LockBackend> masters(int failing, Fault fault) {
+            List<LockBackend> masters = new ArrayList<>();
+            for (int i = 0; i < stores.size(); i++) {
+                FaultyLockBackend master = FaultyLockBackend.over(stores.get(i), Schedulers.parallel());
+                if (i < failing) {
+                    Stream.of(Operation.values()).forEach(it -> master.on(it).always(fault));
+                }
+                masters.add(master);
+            }
+            return masters;
+        }
+
+        @AfterEach
+        void close() {
+            Stream.of(backend, another).forEach(it -> it.close().toFuture().join());
+        }
+
+        @Override
+        public LockBackend backend() {
+            return backend;
+        }
+
+        @Override
+        public LockBackend anotherClient() {
+            return another;
+        }
+
+        @Override
+        public void passTime(Duration time) {
+            clock.advanceTimeBy(time);
+        }
+
+        @Override
+        public boolean oneOfManyAlwaysWins() {
+            return false;
+        }
+
+        @Override
+        public Collection<String> leftovers() {
+            List<String> left = new ArrayList<>();
+            IntStream.range(0, stores.size())
+                    .forEach(i -> stores.get(i).contents().forEach(it -> left.add("master " + (i + 1) + ": " + it)));
+            Stream.of(backend, another)
+                    .filter(it -> it.candidateCount() > 0)
+                    .forEach(it -> left.add(it.candidateCount() + " candidates"));
+            return left;
+        }
+    }
+
+    @Nested
+    @DisplayName("all up")
+    class AllUp extends OverFive {
+        AllUp() {
+            super(0, Fault.none());
+        }
+    }
+
+    @Nested
+    @DisplayName("one down")
+    class OneDown extends OverFive {
+        OneDown() {
+            super(1, Fault.lostRequest());
+        }
+    }
+
+    @Nested
+    @DisplayName("two down")
+    class TwoDown extends OverFive {
+        TwoDown() {
+            super(2, Fault.lostRequest());
+        }
+    }
+
+    @Nested
+    @DisplayName("two refuse")
+    class TwoRefuse extends OverFive {
+        TwoRefuse() {
+            super(2, Fault.refused());
+        }
+    }
+
+    @Nested
+    @DisplayName("two hung")
+    class TwoHung extends OverFive {
+        TwoHung() {
+            super(2, Fault.lostRequest().silently());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package io.holdfast.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.test.subscriber.TestSubscriber;
+
+class ReleaseRoundTest {
+
+    @RegisterExtension
+    final Five five = new Five();
+
+    private final Five.Client client = five.client();
+
+    private Ownership release(LockClaim claim) {
+        return five.answer(client.backend.release(claim));
+    }
+
+    @Test
+    void releaseIsAnsweredByTheMajorityAndReachesTheOthersInTheBackground() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        client.roundTrip(1, Duration.ofMillis(200));
+        long begin = five.millis();
+        assertThat(release(claim)).isEqualTo(Ownership.HELD);
+        assertThat(five.millis() - begin).isZero();
+        assertThat(five.holding()).containsExactly(1);
+        five.passMillis(101);
+        assertThat(five.holding()).isEmpty();
+        five.passMillis(100);
+        assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
+    }
+
+    @Test
+    void masterThatIsBackSoonIsReleasedInTheBackground() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        client.down(2);
+        assertThat(release(claim)).isEqualTo(Ownership.HELD);
+        assertThat(five.holding()).containsExactly(2);
+        client.up();
+        five.pass(Duration.ofSeconds(1));
+        assertThat(five.holding()).isEmpty();
+        assertThat(client.backend.cleanupCount()).isZero();
+    }
+
+    @Test
+    void releaseAfterALossOnAMajoritySaysNotHeld() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        five.masters.subList(0, 3).forEach(it -> it.loseData(Duration.ZERO));
+        assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
+    void undecidableReleaseIsUnknownAndSettledByTheNextOne() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        five.masters.get(2).loseData(Duration.ZERO);
+        client.down(4, 5);
+        assertThatThrownBy(() -> release(claim))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("RELEASE of lock 'stock/42': UNKNOWN in 0 ms, 2 of 5 said yes");
+        assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
+        client.up();
+        five.pass(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void singleVotesOfALookThatWasNotWonAreNoLock() {
+        client.down(1, 2);
+        client.wires.get(2).delayNanos = () -> 1_000_000;
+        client.wires.get(3).delayNanos = () -> 1_000_000;
+        LockClaim claim = Five.claim();
+        five.subscribe(client.backend.tryAcquire(claim));
+        assertThat(five.holding()).containsExactly(5);
+        assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
+        five.pass(Duration.ofSeconds(1));
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
+    void engineReadsAnUndecidableReleaseAsReleased() {
+        LockLease lease = five.answer(client.locks.lock(Five.NAME).acquire());
+        five.masters.get(2).loseData(Duration.ZERO);
+        client.down(4, 5);
+        TestSubscriber<Void> released = five.subscribe(lease.release());
+        five.passMillis(200);
+        assertThat(released.isTerminatedComplete()).isTrue();
+        client.up();
+        five.pass(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void lookThatComesAfterTheReleaseTakesNothing() {
+        client.roundTrip(4, Duration.ofMillis(250));
+        client.roundTrip(5, Duration.ofMillis(250));
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        client.roundTrip(4, Duration.ZERO);
+        client.roundTrip(5, Duration.ZERO);
+        assertThat(release(claim)).isEqualTo(Ownership.HELD);
+        five.pass(Duration.ofSeconds(1));
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
+    void releaseIsNotTakenBackByACancellation() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        client.wires.forEach(it -> it.delayNanos = () -> 1_000_000);
+        client.backend.release(claim).subscribe().dispose();
+        five.passMillis(10);
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
+    void closingWaitsForReleasesInTheBackground() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        client.roundTrip(1, Duration.ofMillis(200));
+        client.hung(2);
+        assertThat(release(claim)).isEqualTo(Ownership.HELD);
+        five.passMillis(301);
+        TestSubscriber<Void> closed = five.subscribe(client.backend.close());
+        assertThat(closed.isTerminatedComplete())
+                .as("the hung one is tried again")
+                .isFalse();
+        five.pass(Duration.ofSeconds(2));
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        five.pass(Five.LEASE);
+    }
+
+    @Test
+    void pingNeedsAMajority() {
+        client.down(1);
+        client.hung(2);
+        assertThat(five.subscribe(client.backend.ping()).isTerminatedComplete()).isTrue();
+        client.down(3);
+        TestSubscriber<Void> ping = five.subscribe(client.backend.ping());
+        five.pass(Duration.ofSeconds(1));
+        assertThat(ping.expectTerminalError())
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("3 of 5 masters failed")
+                .hasMessageContaining("two: no answer within 1000 ms");
+    }
+}

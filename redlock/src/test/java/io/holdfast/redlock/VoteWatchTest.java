@@ -1,0 +1,225 @@
+package io.holdfast.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockLease;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.subscriber.TestSubscriber;
+
+/** Waiting, by signals and by looks. */
+class VoteWatchTest {
+
+    @RegisterExtension
+    final Five five = new Five();
+
+    private final Five.Client client = five.client();
+    private final Five.Client rival = five.client();
+
+    private List<WatchSignal> watch(LockClaim claim, List<Disposable> to) {
+        List<WatchSignal> signals = new ArrayList<>();
+        to.add(client.backend.watch(claim).subscribe(signals::add));
+        five.pass(Duration.ZERO);
+        return signals;
+    }
+
+    @Test
+    void releaseIsToldOnceThoughFiveMastersTellIt() {
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
+        List<Disposable> open = new ArrayList<>();
+        List<WatchSignal> signals = watch(waiting, open);
+        assertThat(signals).containsExactly(new WatchSignal.Armed());
+        client.look(waiting);
+        five.answer(rival.backend.release(held));
+        five.passMillis(10);
+        assertThat(signals).containsExactly(new WatchSignal.Armed(), new WatchSignal.Changed());
+        five.answer(client.backend.release(waiting));
+        open.forEach(Disposable::dispose);
+    }
+
+    @Test
+    void votesThatOthersGiveUpWakeNobodyWhileAMajorityIsHeld() {
+        rival.down(4, 5);
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
+        List<Disposable> open = new ArrayList<>();
+        List<WatchSignal> signals = watch(waiting, open);
+        client.look(waiting);
+        Five.Client third = five.client();
+        for (int i = 0; i < 5; i++) {
+            third.look(Five.claim());
+            five.passMillis(10);
+        }
+        assertThat(signals).doesNotContain(new WatchSignal.Changed());
+        five.answer(rival.backend.release(held));
+        five.passMillis(10);
+        assertThat(signals).contains(new WatchSignal.Changed());
+        five.answer(client.backend.release(waiting));
+        open.forEach(Disposable::dispose);
+    }
+
+    @Test
+    void newIdAtAMasterIsWatchedAfterAVoteWasGivenUp() {
+        rival.down(4, 5);
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
+        List<Disposable> open = new ArrayList<>();
+        List<WatchSignal> signals = watch(waiting, open);
+        client.look(waiting); // wins 4 and 5, and gives them up
+        client.look(waiting);
+        five.passMillis(10);
+        rival.up();
+        assertThat(five.contents().stream()
+                        .filter(it -> it.contains("watch of claim"))
+                        .count())
+                .isEqualTo(5);
+        assertThat(five.contents()).anyMatch(it -> it.contains("watch of claim " + waiting.id() + ".2"));
+        five.answer(rival.backend.release(held));
+        five.passMillis(10);
+        assertThat(signals).contains(new WatchSignal.Changed());
+        five.answer(client.backend.release(waiting));
+        open.forEach(Disposable::dispose);
+    }
+
+    @Test
+    void waiterHasTheLockSoonAfterTheRelease() {
+        LockLease first = five.answer(rival.locks.lock(Five.NAME).acquire());
+        TestSubscriber<LockLease> next =
+                five.subscribe(client.locks.lock(Five.NAME).acquire());
+        five.pass(Duration.ofSeconds(3));
+        assertThat(next.getReceivedOnNext()).isEmpty();
+        five.subscribe(first.release());
+        five.passMillis(10);
+        assertThat(next.getReceivedOnNext()).hasSize(1);
+        assertThat(next.getReceivedOnNext().get(0).fencingToken()).isGreaterThan(first.fencingToken());
+    }
+
+    @Test
+    void withLockAcquiresAndReleasesWithTwoMastersAway() {
+        client.down(1);
+        client.hung(3);
+        String result =
+                five.answer(client.locks.lock(Five.NAME).withLock(lease -> Mono.just("token " + lease.fencingToken())));
+        assertThat(result).startsWith("token ");
+        five.pass(Duration.ofSeconds(5));
+        assertThat(five.contents()).isEmpty();
+    }
+
+    @Test
+    void cancellingAtAnyMomentLeavesNothingAtAnyMaster() {
+        for (int step = 0; step < 120; step++) {
+            Random random = new Random(step);
+            client.wires.forEach(it -> it.delayNanos = () -> random.nextInt(4_000_000));
+            boolean contended = step % 3 == 0;
+            LockClaim held = Five.claim();
+            if (contended) {
+                rival.mustAcquire(held);
+            }
+            Disposable work =
+                    client.locks.lock(Five.NAME).withLock(Mono.never()).subscribe();
+            five.time.advanceTimeBy(Duration.ofNanos(step * 250_000L));
+            work.dispose();
+            if (contended) {
+                five.answer(rival.backend.release(held));
+            }
+            five.pass(Duration.ofSeconds(2));
+            assertThat(five.contents()).as("cancelled after %d us", step * 250).isEmpty();
+            assertThat(client.backend.candidateCount()).isZero();
+        }
+    }
+
+    /** Masters of a kind that pushes what was not asked for. */
+    @Test
+    void grantThatWasNotAskedForIsGivenBackAndLossesAreCounted() {
+        List<Sinks.Many<WatchSignal>> pushes = new ArrayList<>();
+        List<LockBackend> masters = IntStream.range(0, 3)
+                .<LockBackend>mapToObj(i -> {
+                    Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
+                    pushes.add(push);
+                    return new ForwardingLockBackend() {
+                        @Override
+                        public LockBackend delegate() {
+                            return five.masters.get(i);
+                        }
+
+                        @Override
+                        public Flux<WatchSignal> watch(LockClaim claim) {
+                            return push.asFlux();
+                        }
+                    };
+                })
+                .toList();
+        RedlockBackend backend = RedlockBackend.builder(masters)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        LockClaim claim = Five.claim();
+        five.answer(backend.tryAcquire(claim));
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = backend.watch(claim).subscribe(signals::add);
+        pushes.get(0)
+                .tryEmitNext(new WatchSignal.Granted(1, 1, Duration.ofSeconds(1)))
+                .orThrow();
+        assertThat(five.holding()).containsExactly(2, 3);
+        assertThat(signals).isEmpty();
+        WatchSignal lost = new WatchSignal.Lost(io.holdfast.LossReason.DISCONNECTED);
+        pushes.get(1).tryEmitNext(lost).orThrow();
+        assertThat(signals).containsExactly(new WatchSignal.Changed());
+        pushes.get(2).tryEmitNext(lost).orThrow();
+        assertThat(signals).containsExactly(new WatchSignal.Changed(), lost);
+        watch.dispose();
+        five.answer(backend.release(claim));
+    }
+
+    @Test
+    void watchEndsWhenNoMajorityCanBeWatched() {
+        List<Sinks.Many<WatchSignal>> pushes = new ArrayList<>();
+        List<LockBackend> masters = IntStream.range(0, 3)
+                .<LockBackend>mapToObj(i -> {
+                    Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
+                    pushes.add(push);
+                    return new ForwardingLockBackend() {
+                        @Override
+                        public LockBackend delegate() {
+                            return five.masters.get(i);
+                        }
+
+                        @Override
+                        public Flux<WatchSignal> watch(LockClaim claim) {
+                            return push.asFlux();
+                        }
+                    };
+                })
+                .toList();
+        RedlockBackend backend = RedlockBackend.builder(masters)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        TestSubscriber<WatchSignal> watch = TestSubscriber.create();
+        backend.watch(Five.claim()).subscribe(watch);
+        pushes.get(0).tryEmitError(new IllegalStateException("gone")).orThrow();
+        assertThat(watch.isTerminated()).isFalse();
+        pushes.get(1).tryEmitError(new IllegalStateException("gone too")).orThrow();
+        assertThat(watch.expectTerminalError())
+                .hasMessageContaining("no majority of the masters can be watched any more")
+                .hasMessageContaining("gone too");
+    }
+}
