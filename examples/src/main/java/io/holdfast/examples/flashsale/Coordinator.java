@@ -1,6 +1,7 @@
 package io.holdfast.examples.flashsale;
 
 import io.holdfast.examples.flashsale.Report.Killing;
+import io.holdfast.examples.flashsale.Report.Outage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one sale: fills the store, starts three shops, kills one of them while it holds the lock, hands its buyers to the others,
- * and waits until every buyer has an answer. It never touches the lock itself.
+ * lets happen to the lock's servers what is to happen half way, and waits until every buyer has an answer. It never touches the
+ * lock itself.
  */
 final class Coordinator implements AutoCloseable {
 
@@ -30,6 +32,7 @@ final class Coordinator implements AutoCloseable {
     private final Settings settings;
     private final SaleStore store;
     private final SaleKeys keys;
+    private final LockServers servers;
     private final Progress progress;
     private final BlockingQueue<ShopLine> lines = new LinkedBlockingQueue<>();
     private final List<ShopProcess> shops = new ArrayList<>();
@@ -40,18 +43,20 @@ final class Coordinator implements AutoCloseable {
     private long advancedNanos;
     private long killedNanos;
     private @Nullable Killing killing;
+    private @Nullable Outage outage;
 
-    Coordinator(Settings settings, SaleStore store, SaleKeys keys, Progress progress) {
+    Coordinator(Settings settings, SaleStore store, SaleKeys keys, LockServers servers, Progress progress) {
         this.settings = settings;
         this.store = store;
         this.keys = keys;
+        this.servers = servers;
         this.progress = progress;
     }
 
     Report run(String redisUri) throws InterruptedException {
         store.fill(settings.items(), settings.buyers());
         for (String name : SHOPS) {
-            shops.add(ShopProcess.start(orderFor(name), redisUri, lines::add));
+            shops.add(ShopProcess.start(orderFor(name), redisUri, servers.address(), lines::add));
         }
         advancedNanos = System.nanoTime();
         while (readyShops < SHOPS.size()) {
@@ -64,7 +69,13 @@ final class Coordinator implements AutoCloseable {
             step();
         }
         Duration duration = Duration.ofNanos(System.nanoTime() - openedNanos);
-        return new Report(settings, SHOPS, store.visits(), Optional.ofNullable(killing), duration);
+        return new Report(
+                settings,
+                SHOPS,
+                store.visits(),
+                Optional.ofNullable(killing),
+                Optional.ofNullable(outage),
+                duration);
     }
 
     private ShopOrder orderFor(String shop) {
@@ -82,6 +93,7 @@ final class Coordinator implements AutoCloseable {
         if (answered > before) {
             advancedNanos = System.nanoTime();
             noteThatTheLockMovedOn();
+            strikeHalfWay();
         } else if (System.nanoTime() - advancedNanos > PATIENCE.toNanos()) {
             throw new IllegalStateException(
                     "nothing happened for %d s: %d of %d shops were ready, %d of %d buyers answered"
@@ -118,6 +130,17 @@ final class Coordinator implements AutoCloseable {
             Duration after = Duration.ofNanos(System.nanoTime() - killedNanos);
             killing = new Killing(
                     killed.shop(), killed.tokenInHand(), killed.visitsBefore(), killed.returnedBuyers(), after);
+        }
+    }
+
+    private void strikeHalfWay() {
+        if (outage != null || answered < settings.buyers() / 2) {
+            return;
+        }
+        int killed = servers.strike();
+        outage = new Outage(killed, servers.address().servers().size(), store.answered());
+        if (killed > 0) {
+            progress.say("  %d of the %d servers of the lock were killed".formatted(killed, outage.of()));
         }
     }
 

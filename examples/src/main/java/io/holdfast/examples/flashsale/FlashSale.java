@@ -46,12 +46,12 @@ public final class FlashSale {
     }
 
     private static int run(Settings settings, PrintStream out) throws InterruptedException {
-        if (settings.redis().isPresent()) {
-            return run(settings, settings.redis().get(), out);
-        }
         if (System.getProperty(RedisServer.SWITCH) == null) {
             // The same for everybody, and nothing to download beyond what the build has.
             System.setProperty(RedisServer.SWITCH, "embedded");
+        }
+        if (settings.redis().isPresent()) {
+            return run(settings, settings.redis().get(), out);
         }
         try (RedisServer server = RedisServer.start()) {
             return run(settings, RedisURI.create(server.uri()), out);
@@ -66,16 +66,34 @@ public final class FlashSale {
                 settings.buyers(),
                 redis.getHost(),
                 redis.getPort(),
-                settings.withLock() ? "each sale under a Holdfast lock" : "WITHOUT a lock");
+                guard(settings));
         SaleKeys keys = new SaleKeys("flash-sale:" + UUID.randomUUID());
         try (SaleStore store = new SaleStore(redis, keys);
+                LockServers servers = serversOf(settings, redis);
                 Coordinator coordinator =
-                        new Coordinator(settings, store, keys, new Progress(out, Boolean.getBoolean(LIVE)))) {
+                        new Coordinator(settings, store, keys, servers, new Progress(out, Boolean.getBoolean(LIVE)))) {
             Report report = coordinator.run(redis.toURI().toString());
             out.print("\n" + report.toTable() + "\n");
             out.println(report.isPromiseKept() ? "No item was sold twice." : verdict(report));
             return report.isPromiseKept() ? KEPT : BROKEN;
         }
+    }
+
+    private static String guard(Settings settings) {
+        if (!settings.withLock()) {
+            return "WITHOUT a lock";
+        }
+        return switch (settings.lock()) {
+            case REDIS -> "each sale under a Holdfast lock";
+            case REDLOCK -> "each sale under a Holdfast lock at five other servers";
+        };
+    }
+
+    private static LockServers serversOf(Settings settings, RedisURI redis) {
+        return switch (settings.lock()) {
+            case REDIS -> LockServers.shared(redis.toURI().toString());
+            case REDLOCK -> LockServers.fiveMasters();
+        };
     }
 
     private static String verdict(Report report) {

@@ -14,9 +14,16 @@ import java.util.stream.Collectors;
  * @param shops their names
  * @param visits the ledger, in its order
  * @param killing of one shop; empty when there was none
+ * @param outage of the lock's servers; empty when the sale was over too soon
  * @param duration from the opening to the last answer
  */
-record Report(Settings settings, List<String> shops, List<Visit> visits, Optional<Killing> killing, Duration duration) {
+record Report(
+        Settings settings,
+        List<String> shops,
+        List<Visit> visits,
+        Optional<Killing> killing,
+        Optional<Outage> outage,
+        Duration duration) {
 
     /**
      * One shop's end.
@@ -28,6 +35,15 @@ record Report(Settings settings, List<String> shops, List<Visit> visits, Optiona
      * @param movedOnAfter from the kill to the first answer under the next grant
      */
     record Killing(String shop, long tokenInHand, int visitsBefore, int returnedBuyers, Duration movedOnAfter) {}
+
+    /**
+     * What happened to the lock's servers half way.
+     *
+     * @param killed so many of them
+     * @param of how many there were
+     * @param visitsBefore how long the ledger was when the last of them was dead
+     */
+    record Outage(int killed, int of, int visitsBefore) {}
 
     long sold() {
         return visits.stream().filter(Visit::isSale).count();
@@ -82,6 +98,11 @@ record Report(Settings settings, List<String> shops, List<Visit> visits, Optiona
         row(table, settings.withLock() ? "grants per shop" : "answers per shop", "%s", perShop());
         if (settings.withLock()) {
             row(table, "wait p50 / p99 / max", "%s / %s / %s", millis(wait(50)), millis(wait(99)), millis(wait(100)));
+            outage.filter(some -> some.killed() > 0).ifPresent(some -> {
+                row(table, "masters killed", "%d of %d, half way", some.killed(), some.of());
+                row(table, "grants before / after", "%,d / %,d", grantsBefore(some), grants() - grantsBefore(some));
+                row(table, "first / last token", "%d / %d", tokens().get(0), tokens().get(grants() - 1));
+            });
             row(table, "tokens strictly rising", "%s, over %,d grants", areTokensRising() ? "yes" : "NO", grants());
         }
         killing.ifPresent(killed -> {
@@ -95,6 +116,12 @@ record Report(Settings settings, List<String> shops, List<Visit> visits, Optiona
 
     private int grants() {
         return tokens().size();
+    }
+
+    private int grantsBefore(Outage some) {
+        boolean isKilledBefore = killing.filter(killed -> killed.visitsBefore() < some.visitsBefore())
+                .isPresent();
+        return some.visitsBefore() + (isKilledBefore ? 1 : 0);
     }
 
     private double seconds() {

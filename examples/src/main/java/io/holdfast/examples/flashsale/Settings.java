@@ -11,16 +11,19 @@ import java.util.Optional;
  * @param items for sale
  * @param buyers each wants one
  * @param withLock whether each visit is under the lock
+ * @param lock who guards it
  * @param redis the caller's server; empty for one that the demo starts
  */
-record Settings(int items, int buyers, boolean withLock, Optional<RedisURI> redis) {
+record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, Optional<RedisURI> redis) {
 
     static final String USAGE = """
-            usage: flash-sale [--items N] [--buyers N] [--without-lock] [--redis URI]
+            usage: flash-sale [--items N] [--buyers N] [--redlock | --without-lock] [--redis URI]
               --items N        how many items are for sale, from 1 to 1000000; default 1000
               --buyers N       how many buyers come, from 1 to 1000000; default 10000
+              --redlock        the lock is at five servers of its own, and two of them are killed half way
               --without-lock   the same sale without the lock
-              --redis URI      a server of yours, such as redis://:password@localhost:6379; default: one of our own
+              --redis URI      a server of yours for the stock, and for the lock unless --redlock, such as
+                               redis://:password@localhost:6379; default: one of our own
               --help           this text
             exit status: 0 kept all promises, 1 broke one (such as: an item was sold twice), 2 could not run
             """;
@@ -33,20 +36,24 @@ record Settings(int items, int buyers, boolean withLock, Optional<RedisURI> redi
      * @throws IllegalArgumentException if it cannot be understood, saying why
      */
     static Settings parse(List<String> arguments) {
-        Settings settings = new Settings(1_000, 10_000, true, Optional.empty());
+        Settings settings = new Settings(1_000, 10_000, true, LockAddress.Kind.REDIS, Optional.empty());
         Iterator<String> words = arguments.iterator();
         while (words.hasNext()) {
             settings = settings.with(words.next(), words);
+        }
+        if (!settings.withLock() && settings.lock() != LockAddress.Kind.REDIS) {
+            throw new IllegalArgumentException("--without-lock and --redlock exclude each other");
         }
         return settings;
     }
 
     private Settings with(String option, Iterator<String> words) {
         return switch (option) {
-            case "--items" -> new Settings(number(option, words), buyers, withLock, redis);
-            case "--buyers" -> new Settings(items, number(option, words), withLock, redis);
-            case "--without-lock" -> new Settings(items, buyers, false, redis);
-            case "--redis" -> new Settings(items, buyers, withLock, Optional.of(uri(option, words)));
+            case "--items" -> new Settings(number(option, words), buyers, withLock, lock, redis);
+            case "--buyers" -> new Settings(items, number(option, words), withLock, lock, redis);
+            case "--without-lock" -> new Settings(items, buyers, false, lock, redis);
+            case "--redlock" -> new Settings(items, buyers, withLock, LockAddress.Kind.REDLOCK, redis);
+            case "--redis" -> new Settings(items, buyers, withLock, lock, Optional.of(uri(option, words)));
             default -> throw new IllegalArgumentException("unknown option '%s'".formatted(option));
         };
     }

@@ -2,7 +2,6 @@ package io.holdfast.examples.flashsale;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
-import io.holdfast.redis.RedisLockBackend;
 import io.lettuce.core.LMoveArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -62,17 +61,21 @@ final class Shop {
 
     /** The main thread does nothing but listen to the coordinator; all serving is on the threads of the drivers. */
     public static void main(String[] arguments) throws IOException {
-        RedisURI uri = RedisURI.create(
-                Optional.ofNullable(System.getenv(ShopOrder.REDIS_URI)).orElseThrow());
+        RedisURI uri = RedisURI.create(environment(ShopOrder.REDIS_URI));
+        LockAddress lock = LockAddress.parse(environment(ShopOrder.LOCK));
         ClientResources resources = ClientResources.create();
         RedisClient client = RedisClient.create(resources, uri);
-        LockClient locks = LockClient.builder(RedisLockBackend.create(resources, uri))
+        LockClient locks = LockClient.builder(lock.backend(resources))
                 .options(LOCK_OPTIONS)
                 .build();
         Shop shop = new Shop(ShopOrder.parse(arguments), client.connect().reactive(), locks);
         locks.ping().subscribe(nothing -> {}, Shop::fail, () -> say(ShopLine.READY));
         shop.listen();
         locks.close().subscribe(nothing -> {}, Shop::fail, () -> System.exit(0));
+    }
+
+    private static String environment(String variable) {
+        return Optional.ofNullable(System.getenv(variable)).orElseThrow();
     }
 
     private void listen() throws IOException {

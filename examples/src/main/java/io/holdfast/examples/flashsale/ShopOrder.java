@@ -3,7 +3,7 @@ package io.holdfast.examples.flashsale;
 import java.util.List;
 
 /**
- * What the coordinator tells a shop on its command line. The server's address is not part of it: it may hold a password, and
+ * What the coordinator tells a shop on its command line. The servers' addresses are not part of it: they may hold a password, and
  * command lines are for all to see.
  *
  * @param shop its name
@@ -13,8 +13,11 @@ import java.util.List;
  */
 record ShopOrder(String shop, SaleKeys keys, boolean withLock, int accidentAt) {
 
-    /** The environment variable with the server's address. */
+    /** The environment variable with the address of the stock. */
     static final String REDIS_URI = "FLASH_SALE_REDIS";
+
+    /** The environment variable with the {@link LockAddress}. */
+    static final String LOCK = "FLASH_SALE_LOCK";
 
     List<String> toArguments() {
         return List.of(shop, keys.prefix(), Boolean.toString(withLock), Integer.toString(accidentAt));

@@ -48,6 +48,19 @@ class FlashSaleIT {
     }
 
     @Test
+    void underRedlockTheSaleGoesOnWhenTwoOfFiveMastersAreKilled() {
+        int status = run("--items", "100", "--buyers", "400", "--redlock", "--redis", redis.uri());
+
+        assertThat(status).as(() -> out + "\n" + err).isZero();
+        assertThat(row("buyers answered")).isEqualTo("400 of 400");
+        assertThat(row("oversold")).isEqualTo("0");
+        assertThat(row("masters killed")).isEqualTo("2 of 5, half way");
+        assertThat(row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
+        assertThat(row("shop killed")).isEqualTo("B, with the lock in hand");
+        assertThat(whatIsLeftForEver()).isEmpty();
+    }
+
+    @Test
     void withoutTheLockItemsAreSoldTwice() {
         int status = run("--items", "100", "--buyers", "400", "--without-lock", "--redis", redis.uri());
 

@@ -34,6 +34,28 @@ class SettingsTest {
         });
     }
 
+    @Test
+    void redlockGuardsTheStockOfTheSameServer() {
+        Settings settings = Settings.parse(List.of("--redlock", "--redis", "redis://example:7000"));
+
+        assertThat(settings.lock()).isEqualTo(LockAddress.Kind.REDLOCK);
+        assertThat(settings.redis()).isPresent();
+    }
+
+    @Test
+    void aLockAtFiveServersIsNoLockWithoutALock() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Settings.parse(List.of("--redlock", "--without-lock")))
+                .withMessage("--without-lock and --redlock exclude each other");
+    }
+
+    @Test
+    void aShopReadsWhereTheLockIs() {
+        LockAddress address = new LockAddress(LockAddress.Kind.REDLOCK, List.of("redis://a:1", "redis://b:2"));
+
+        assertThat(LockAddress.parse(address.toText())).isEqualTo(address);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "many", "1000001", "99999999999", ""})
     void aNumberThatIsNoneIsNamed(String value) {
