@@ -70,12 +70,7 @@ final class Coordinator implements AutoCloseable {
         }
         Duration duration = Duration.ofNanos(System.nanoTime() - openedNanos);
         return new Report(
-                settings,
-                SHOPS,
-                store.visits(),
-                Optional.ofNullable(killing),
-                Optional.ofNullable(outage),
-                duration);
+                settings, SHOPS, store.visits(), Optional.ofNullable(killing), Optional.ofNullable(outage), duration);
     }
 
     private ShopOrder orderFor(String shop) {
