@@ -100,7 +100,7 @@ final class Renewals {
                                     null));
                             return;
                         }
-                        logUnknown(answers);
+                        logUnknown(batch, answers);
                         for (int i = 0; i < answers.size(); i++) {
                             batch.get(i).renewalAnswered(sentAt, answers.get(i));
                         }
@@ -109,22 +109,29 @@ final class Renewals {
     }
 
     /** Once for all that a part of the store left without an answer. */
-    private static void logUnknown(List<Renewal> answers) {
-        List<LockBackendException> failures = answers.stream()
-                .filter(Renewal.Unknown.class::isInstance)
-                .map(answer -> ((Renewal.Unknown) answer).failure())
-                .toList();
-        if (!failures.isEmpty()) {
-            logFailed(failures.size(), failures.get(0));
+    private static void logUnknown(List<HeldLease> batch, List<Renewal> answers) {
+        List<HeldLease> unknown = new ArrayList<>();
+        LockBackendException failure = null;
+        for (int i = 0; i < answers.size(); i++) {
+            if (answers.get(i) instanceof Renewal.Unknown it) {
+                unknown.add(batch.get(i));
+                failure = failure == null ? it.failure() : failure;
+            }
+        }
+        if (failure != null) {
+            logFailed(unknown, failure);
         }
     }
 
-    private static void logFailed(int leases, LockBackendException error) {
-        LOG.warn(
-                "{} of {} lease(s) failed, will be tried again until their deadline: {}",
-                "renewal",
-                leases,
-                error.getMessage());
+    /** A lease that was released meanwhile needs no renewal, and so no warning. */
+    private static void logFailed(List<HeldLease> leases, LockBackendException error) {
+        long held = leases.stream().filter(HeldLease::isHeld).count();
+        if (held > 0) {
+            LOG.warn(
+                    "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
+                    held,
+                    error.getMessage());
+        }
     }
 
     /** A failure is logged once per request and told to each lease. */
@@ -138,7 +145,7 @@ final class Renewals {
 
         @Override
         public void failed(LockBackendException error) {
-            logFailed(batch.size(), error);
+            logFailed(batch, error);
             batch.forEach(lease -> lease.renewalFailed(error));
         }
     }

@@ -82,7 +82,8 @@ class ManyWaitersIT {
                 .isEqualTo(locks);
         assertThat(inTime(Mono.fromFuture(served))).isEqualTo(locks);
         assertThat(grants).hasValue(locks);
-        assertThat(store.clients() - withoutWaiter).isEqualTo(2);
+        // A channel that was too busy to give a sign of life may have a second connection for a moment.
+        eventually(() -> store.clients() - withoutWaiter == 2);
     }
 
     @Test
@@ -120,9 +121,9 @@ class ManyWaitersIT {
         assertThat(served).hasSize(waiters).isSorted();
         assertThat(tokens).isSorted().doesNotHaveDuplicates();
         assertThat(tokens.get(0)).isGreaterThan(holder.fencingToken());
-        // One grant for each release that finds a waiter; and once for each but the first two that it is at the head
-        // now,
-        // which wakes nobody.
+        // One grant for each release that finds a waiter; and once for each but the first two, which wakes nobody, that
+        // it
+        // is at the head now.
         assertThat(store.calls("publish")).isEqualTo(waiters + waiters - 2L);
         assertThat(grants).hasValue(waiters);
         assertThat(hints).hasValue(0);

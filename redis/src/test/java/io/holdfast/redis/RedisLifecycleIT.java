@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.blockhound.BlockingOperationError;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -40,6 +41,20 @@ class RedisLifecycleIT {
     @AfterEach
     void stop() {
         store.close();
+    }
+
+    @Test
+    void aThreadThatMustNotBlockIsCaughtBlocking() {
+        Mono<Void> sleeping = Mono.fromRunnable(() -> {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+
+        assertThatThrownBy(() -> sleeping.subscribeOn(Schedulers.parallel()).block(Duration.ofSeconds(10)))
+                .hasCauseInstanceOf(BlockingOperationError.class);
     }
 
     @Test
