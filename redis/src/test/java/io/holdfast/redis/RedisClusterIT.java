@@ -103,6 +103,34 @@ class RedisClusterIT {
     }
 
     @Test
+    void aMasterThatIsLateWithARenewalKeepsItsConnection() {
+        List<LockClaim> held = names(30).stream().map(Store::claim).toList();
+        held.forEach(
+                claim -> assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class));
+        String before = connectionsAt(0);
+
+        assertThat(stores.get(0).redis().clientPause(700)).isEqualTo("OK");
+        List<Renewal> late = Store.answer(backend.renewAll(held).collectList());
+        assertThat(late).hasAtLeastOneElementOfType(Renewal.Unknown.class);
+        assertThat(late).hasAtLeastOneElementOfType(Renewal.Held.class);
+        eventually(() ->
+                Store.answer(backend.renewAll(held).collectList()).stream().allMatch(Renewal.Held.class::isInstance));
+
+        assertThat(connectionsAt(0)).isEqualTo(before);
+        held.forEach(claim -> assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD));
+    }
+
+    private static String connectionsAt(int master) {
+        return stores.get(master)
+                .redis()
+                .info("stats")
+                .lines()
+                .filter(line -> line.startsWith("total_connections_received:"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
     void firstCommandsForEachServerAreAnswered() {
         assertThat(Store.answer(acquiredOfAll(backend, names(300)))).isEqualTo(300);
     }
