@@ -205,7 +205,11 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return batch.isEmpty() ? Flux.empty() : renewals.send(batch).flatMapIterable(answers -> answers);
+        if (batch.isEmpty()) {
+            return Flux.empty();
+        }
+        Mono<List<Renewal>> answered = route.hasSeveralMasters() ? renewals.send(batch) : renewals(batch);
+        return answered.flatMapIterable(answers -> answers);
     }
 
     private int groupOf(LockClaim claim) {
