@@ -109,10 +109,13 @@ class RedisClusterIT {
                 claim -> assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class));
         String before = connectionsAt(0);
 
-        assertThat(stores.get(0).redis().clientPause(700)).isEqualTo("OK");
-        List<Renewal> late = Store.answer(backend.renewAll(held).collectList());
-        assertThat(late).hasAtLeastOneElementOfType(Renewal.Unknown.class);
-        assertThat(late).hasAtLeastOneElementOfType(Renewal.Held.class);
+        // On a busy machine the pause may be over before the renewal is there.
+        eventually(() -> {
+            assertThat(stores.get(0).redis().clientPause(600)).isEqualTo("OK");
+            List<Renewal> answers = Store.answer(backend.renewAll(held).collectList());
+            assertThat(answers).hasAtLeastOneElementOfType(Renewal.Held.class);
+            return answers.stream().anyMatch(Renewal.Unknown.class::isInstance);
+        });
         eventually(() ->
                 Store.answer(backend.renewAll(held).collectList()).stream().allMatch(Renewal.Held.class::isInstance));
 
