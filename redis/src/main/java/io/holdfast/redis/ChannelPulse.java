@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Finds out that the channel is dead although nobody closed it. It is idle by nature, so silence alone tells nothing: while
@@ -24,7 +25,7 @@ final class ChannelPulse {
     private final AtomicBoolean isBeating = new AtomicBoolean();
 
     /** Written by those who wait: the pulse beats until then, in nanoseconds. */
-    private volatile long wantedUntil;
+    private final AtomicLong wantedUntil = new AtomicLong(System.nanoTime());
 
     /** Written by the beat: when an answer was asked for. */
     private volatile long askedAt = System.nanoTime();
@@ -53,9 +54,7 @@ final class ChannelPulse {
     /** Beats for at least so long, since somebody waits. */
     void beatFor(long millis) {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis + SLACK_MILLIS);
-        if (until - wantedUntil > 0 || !isBeating.get()) {
-            wantedUntil = until;
-        }
+        wantedUntil.accumulateAndGet(until, (known, wanted) -> wanted - known > 0 ? wanted : known);
         if (isBeating.compareAndSet(false, true)) {
             heard();
             next();
@@ -72,7 +71,7 @@ final class ChannelPulse {
     }
 
     private boolean isOver() {
-        return System.nanoTime() - wantedUntil > 0;
+        return System.nanoTime() - wantedUntil.get() > 0;
     }
 
     private void next() {

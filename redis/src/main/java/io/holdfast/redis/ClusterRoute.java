@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClusterRoute implements Route {
 
+    /** A renewal is given up soon for the sake of the other masters ({@link GroupedRenewals}): that alone is no silence. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     /** However many commands fail, the map is asked for at this pace at most. */
     private static final long REFRESH_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -264,7 +267,7 @@ final class ClusterRoute implements Route {
     }
 
     private CommandLink linkTo(Node node) {
-        return links.computeIfAbsent(node, it -> new CommandLink(lettuce, uriOf(it)));
+        return links.computeIfAbsent(node, it -> new CommandLink(lettuce, uriOf(it), PATIENCE));
     }
 
     private RedisURI uriOf(Node node) {

@@ -10,7 +10,9 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,11 +30,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommandLink {
 
+    /** As for the driver's own handshake. */
+    private static final Duration PREPARATION_LIMIT = Duration.ofSeconds(5);
+
     /** Less is no silence. */
     private static final long SILENCE_MILLIS = 100;
 
     private final LettuceClient lettuce;
     private final RedisURI uri;
+    private final long patienceNanos;
     private final ConnectionSetup setup;
     private final Consumer<CommandLink> onConnected;
     private final SendQueue queue = new SendQueue();
@@ -66,13 +72,31 @@ final class CommandLink {
     /** Written by those who send: when the first command was sent after the last answer. */
     private volatile long askedAt = answeredAt;
 
+    /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
+    private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
+
     CommandLink(LettuceClient lettuce, RedisURI uri) {
-        this(lettuce, uri, lettuce.setup(), lettuce::connected);
+        this(lettuce, uri, Duration.ofMillis(SILENCE_MILLIS));
     }
 
-    private CommandLink(LettuceClient lettuce, RedisURI uri, ConnectionSetup setup, Consumer<CommandLink> onConnected) {
+    /**
+     * Without a connection.
+     *
+     * @param patience so long a server may say nothing before a doubted connection is dropped
+     */
+    CommandLink(LettuceClient lettuce, RedisURI uri, Duration patience) {
+        this(lettuce, uri, patience, lettuce.setup(), lettuce::connected);
+    }
+
+    private CommandLink(
+            LettuceClient lettuce,
+            RedisURI uri,
+            Duration patience,
+            ConnectionSetup setup,
+            Consumer<CommandLink> onConnected) {
         this.lettuce = lettuce;
         this.uri = uri;
+        patienceNanos = patience.toNanos();
         this.setup = setup;
         this.onConnected = onConnected;
     }
@@ -128,6 +152,16 @@ final class CommandLink {
         return answeredAt - nanoTime < 0;
     }
 
+    /** A call was given up on. */
+    void unanswered(LuaScript script) {
+        uncertain.add(script);
+    }
+
+    /** Whether to send this call with the whole script. One does it for all: it is a lot of bytes. */
+    boolean mayLack(LuaScript script) {
+        return !uncertain.isEmpty() && uncertain.remove(script);
+    }
+
     /** A command is sent. */
     void asked() {
         if (answeredAt - askedAt >= 0) {
@@ -141,7 +175,12 @@ final class CommandLink {
         if (made != null) {
             return made;
         }
-        CommandLink mine = new CommandLink(lettuce, uri, ConnectionSetup.NONE, link -> {}); // connects nowhere yet
+        CommandLink mine = new CommandLink(
+                lettuce,
+                uri,
+                Duration.ofNanos(patienceNanos),
+                ConnectionSetup.NONE,
+                link -> {}); // connects nowhere yet
         CommandLink other = blocking.compareAndExchange(null, mine);
         if (isEnded) {
             mine.end();
@@ -161,11 +200,11 @@ final class CommandLink {
         if (answeredAt - askedAt >= 0 || !isDoubted.compareAndSet(false, true)) {
             return;
         }
-        lettuce.later(Duration.ofMillis(SILENCE_MILLIS), () -> {
+        long rest = patienceNanos - (System.nanoTime() - askedAt);
+        lettuce.later(Duration.ofNanos(Math.max(rest, TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS))), () -> {
             isDoubted.set(false);
             long asked = askedAt;
-            boolean isSilent = answeredAt - asked < 0
-                    && System.nanoTime() - asked >= TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS);
+            boolean isSilent = answeredAt - asked < 0 && System.nanoTime() - asked >= patienceNanos;
             if (isSilent && drop(used)) {
                 atDrop.run();
             }
@@ -246,7 +285,9 @@ final class CommandLink {
             inOrder(() -> {
                 asked();
                 var unused = question.apply(made).whenComplete((answer, error) -> {
-                    answered();
+                    if (error == null || RedisFailures.isAnswer(error)) {
+                        answered();
+                    }
                     if (error == null) {
                         result.complete(answer);
                     } else {
@@ -273,7 +314,15 @@ final class CommandLink {
             CompletableFuture<StatefulRedisConnection<String, String>> mine) {
         epoch.incrementAndGet();
         made.addListener(new Epochs());
-        var unused = setup.prepare(this, made).whenComplete((prepared, error) -> {
+        CompletableFuture<StatefulRedisConnection<String, String>> preparation = setup.prepare(this, made);
+        if (!preparation.isDone()) {
+            lettuce.later(PREPARATION_LIMIT, () -> {
+                if (!preparation.isDone()) {
+                    close(made); // the preparation fails by that, and the next command tries again
+                }
+            });
+        }
+        var unused = preparation.whenComplete((prepared, error) -> {
             if (error == null) {
                 answered();
                 mine.complete(prepared);

@@ -142,8 +142,11 @@ final class ConfirmationBatch {
             fail(unconfirmed);
         } else if (isOver.compareAndSet(false, true)) {
             long confirmed = answered.confirmation().join();
-            answered.parts().forEach(part -> tell(part, confirmed));
-            owner.ended(master);
+            try {
+                answered.parts().forEach(part -> tell(part, confirmed));
+            } finally {
+                owner.ended(master); // whatever a subscriber throws: others wait for the next batch
+            }
         }
     }
 
@@ -172,8 +175,11 @@ final class ConfirmationBatch {
             return;
         }
         boolean unused = master.blocking().drop();
-        grants.forEach(grant -> owner.fail(grant, error));
-        owner.ended(master);
+        try {
+            grants.forEach(grant -> owner.fail(grant, error));
+        } finally {
+            owner.ended(master);
+        }
     }
 
     /** Nobody waits for this grant any more. When that is so for all of them, an answer that is still due must not hold up the next. */

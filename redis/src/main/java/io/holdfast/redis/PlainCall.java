@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -56,8 +57,13 @@ final class PlainCall<T> implements Disposable {
         if (isCancelled) {
             return;
         }
+        link.asked();
         var unused = command.apply(connection.async()).whenComplete((answer, error) -> {
-            link.answered();
+            if (error == null || RedisFailures.isAnswer(error)) {
+                link.answered();
+            } else if (error instanceof RedisCommandTimeoutException) {
+                link.doubt(connection, () -> {});
+            }
             if (error == null) {
                 sink.success(answer);
             } else {

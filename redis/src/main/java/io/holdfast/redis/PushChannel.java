@@ -74,7 +74,13 @@ final class PushChannel implements PushLine.Listener, RouteListener {
 
     /** The channel that this client has, or would have, at a server. */
     String nameAt(CommandLink link) {
-        return name + route.tagOf(link);
+        String tag = route.tagOf(link);
+        PushLine line = lines.get(tag);
+        return line == null ? nameOf(tag) : line.name();
+    }
+
+    private String nameOf(String tag) {
+        return tag.isEmpty() ? name : name + tag;
     }
 
     /** The channel for the scripts to publish to, for a look that is about to be sent there; empty when this claim has to poll. */
@@ -83,8 +89,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         if (watched == null) {
             return "";
         }
-        PushLine line = lines.computeIfAbsent(
-                route.tagOf(link), tag -> new PushLine(lettuce, link.uri(), tag, name + tag, this));
+        PushLine line = lineTo(link);
         if (!line.isOfUse()) {
             return "";
         }
@@ -93,6 +98,14 @@ final class PushChannel implements PushLine.Listener, RouteListener {
             tell(watched, new WatchSignal.Armed());
         }
         return line.name();
+    }
+
+    private PushLine lineTo(CommandLink link) {
+        String tag = route.tagOf(link);
+        PushLine known = lines.get(tag);
+        return known != null
+                ? known
+                : lines.computeIfAbsent(tag, it -> new PushLine(lettuce, link.uri(), it, nameOf(it), this));
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {

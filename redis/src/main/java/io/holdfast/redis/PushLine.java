@@ -6,6 +6,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,9 @@ final class PushLine {
 
     private static final Duration GRACE = Duration.ofMillis(100);
 
+    /** A server that does not even confirm the first subscription is tried again on another connection. */
+    private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(2);
+
     private enum State {
         CLOSED,
         OPENING,
@@ -48,7 +52,7 @@ final class PushLine {
     private final LettuceClient lettuce;
     private final RedisURI server;
     private final String tag;
-    private final String name;
+    private final String firstName;
     private final Listener listener;
     private final ChannelPulse pulse;
     private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
@@ -59,20 +63,30 @@ final class PushLine {
     /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
-    /** Written by the driver's thread: whether the server has confirmed the subscription on the present connection. */
-    private volatile boolean isUp;
+    /** Where the server has confirmed the subscription; written by the driver's thread. Up only if it is the present one. */
+    private volatile @Nullable StatefulRedisPubSubConnection<String, String> confirmed;
+
+    /**
+     * Another one after each connection that was given up: the server may count that as a receiver until its keep-alive finds out. Written
+     * by whoever gives it up.
+     */
+    private volatile String name;
+
+    /** Connections that were given up; written together with the name. */
+    private int givenUp;
 
     /**
      * A closed line.
      *
      * @param tag see {@link Route#tagOf}
-     * @param name of the channel
+     * @param name of the channel, and what its later names begin with
      */
     PushLine(LettuceClient lettuce, RedisURI server, String tag, String name, Listener listener) {
         this.lettuce = lettuce;
         this.server = server;
         this.tag = tag;
         this.name = name;
+        firstName = name;
         this.listener = listener;
         pulse = new ChannelPulse(
                 (millis, work) -> lettuce.later(Duration.ofMillis(millis), work), this::askForLife, this::replace);
@@ -87,7 +101,8 @@ final class PushLine {
     }
 
     boolean isUp() {
-        return isUp;
+        StatefulRedisPubSubConnection<String, String> present = connection;
+        return present != null && present.equals(confirmed);
     }
 
     /** Whether what is published there will be heard, now or when the line is up. */
@@ -130,13 +145,23 @@ final class PushLine {
             var unusedClosing = made.closeAsync();
             return;
         }
-        var unused = made.async().subscribe(name).whenComplete((done, failed) -> {
+        CompletableFuture<Void> confirmation = made.async().subscribe(name).toCompletableFuture();
+        lettuce.later(SUBSCRIPTION_LIMIT, () -> {
+            if (!confirmation.isDone()) {
+                var unusedClosing = made.closeAsync(); // the subscription fails by that
+            }
+        });
+        var unused = confirmation.whenComplete((done, failed) -> {
             if (failed == null) {
                 state.compareAndSet(State.OPENING, State.OPEN);
                 return;
             }
-            hangUp(made);
             boolean isAnswer = RedisFailures.isAnswer(failed);
+            if (isAnswer) {
+                hangUp(made);
+            } else {
+                giveUp(made);
+            }
             if (!state.compareAndSet(State.OPENING, isAnswer ? State.REFUSED : State.CLOSED)) {
                 return;
             }
@@ -184,7 +209,7 @@ final class PushLine {
     private void replace(
             StatefulRedisPubSubConnection<String, String> old, StatefulRedisPubSubConnection<String, String> made) {
         if (pulse.isSilent() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
-            hangUp(old);
+            giveUp(old);
             subscribe(made);
         } else {
             var unused = made.closeAsync();
@@ -195,11 +220,20 @@ final class PushLine {
     /** Leaves a connection that is no more to be trusted; {@link #open} makes a new one. Tells whether there was one. */
     boolean leave() {
         StatefulRedisPubSubConnection<String, String> old = connection;
-        if (old == null || !state.compareAndSet(State.OPEN, State.CLOSED)) {
+        // Not closed yet: whoever opened it now would find the old name.
+        if (old == null || !state.compareAndSet(State.OPEN, State.OPENING)) {
             return false;
         }
-        hangUp(old);
+        giveUp(old);
+        state.compareAndSet(State.OPENING, State.CLOSED);
         return true;
+    }
+
+    /** Whoever waits gets the new name by looking again, when the line is up. */
+    private void giveUp(StatefulRedisPubSubConnection<String, String> old) {
+        givenUp++;
+        name = firstName + '~' + givenUp;
+        hangUp(old);
     }
 
     /** Closes it for good. */
@@ -213,7 +247,6 @@ final class PushLine {
 
     private void hangUp(StatefulRedisPubSubConnection<String, String> old) {
         connection = null;
-        isUp = false;
         var unused = old.closeAsync();
     }
 
@@ -228,8 +261,8 @@ final class PushLine {
         /** Comes for the first subscription, for each one that the driver makes after a reconnect, and as a sign of life. */
         @Override
         public void subscribed(String channel, long count) {
-            if (mine.equals(connection) && !isUp) {
-                isUp = true;
+            if (mine.equals(connection) && !isUp()) {
+                confirmed = mine;
                 pulse.heard();
                 listener.isUp(PushLine.this);
             }
@@ -256,7 +289,7 @@ final class PushLine {
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
             if (mine.equals(connection) && !lettuce.isClosed()) {
-                isUp = false;
+                confirmed = null;
                 listener.isInterrupted(PushLine.this);
             }
         }

@@ -73,7 +73,10 @@ final class Quarantine {
         if (isOff()) {
             return look.get();
         }
-        return Mono.fromFuture(() -> route.linkFor(key).thenCompose(this::ageOf), true)
+        return Mono.fromFuture(() -> route.linkFor(key), true)
+                .flatMap(link -> Mono.fromFuture(() -> ageOf(link), true)
+                        // Nothing else is sent before the age is known that could find out a silent connection.
+                        .doOnCancel(() -> link.doubt(link.ready(), () -> route.silent(link))))
                 .onErrorMap(error -> failures.of(subject.get(), error))
                 .flatMap(age -> {
                     long rest = age.restOf(lengthNanos);

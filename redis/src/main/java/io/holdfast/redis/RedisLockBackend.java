@@ -36,7 +36,8 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
  * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
- * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
+ * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master, and by {@code ~<number>} once a
+ * connection to it was given up. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
  * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
  * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
@@ -45,9 +46,9 @@ import reactor.core.publisher.Mono;
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
  * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our
  * own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a reconnect. A
- * connection on which a command is given up on, with nothing answered since it was sent, is replaced. While claims wait, the
- * channel is asked for a sign of life about three times a second, and replaced when it gives none. Answers come on the driver's
- * threads.
+ * connection on which a command is given up on, with nothing answered since it was sent, is replaced, in a cluster after a second at
+ * least. While claims wait, the channel is asked for a sign of life about three times a second, and replaced when it gives none.
+ * Answers come on the driver's threads.
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
  * follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted replica missed is
@@ -205,7 +206,11 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return batch.isEmpty() ? Flux.empty() : renewals.send(batch).flatMapIterable(answers -> answers);
+        if (batch.isEmpty()) {
+            return Flux.empty();
+        }
+        Mono<List<Renewal>> answered = route.hasSeveralMasters() ? renewals.send(batch) : renewals(batch);
+        return answered.flatMapIterable(answers -> answers);
     }
 
     private int groupOf(LockClaim claim) {

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -154,7 +155,8 @@ final class ScriptCall<T> implements Disposable {
     }
 
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
-        send(stop, connection, type, request.reading());
+        boolean isWhole = type == CommandType.EVALSHA && stop.link().mayLack(request.script());
+        send(stop, connection, isWhole ? CommandType.EVAL : type, request.reading());
     }
 
     private <R> void send(
@@ -217,11 +219,20 @@ final class ScriptCall<T> implements Disposable {
         }
         if (!RedisFailures.isAnswer(error)) {
             route.suspect(link);
+            doubtIfLate(error);
             if (!RedisFailures.isUnsent(error)) {
                 request.onUnknown().run();
             }
         }
         sink.error(failures.of(request.subject().get(), error));
+    }
+
+    /** The driver's time limit, for whoever has no engine. */
+    private void doubtIfLate(Throwable error) {
+        Sent late = command;
+        if (error instanceof RedisCommandTimeoutException && late != null) {
+            late.link().doubt(late.connection(), () -> route.silent(late.link()));
+        }
     }
 
     private void failUnsent(Throwable error) {
@@ -236,6 +247,7 @@ final class ScriptCall<T> implements Disposable {
         Sent sent = command;
         if (sent != null && !sent.command().isDone()) {
             request.onUnknown().run();
+            sent.link().unanswered(request.script());
             sent.command().cancel();
             // Its time was up, most often. Is the connection dead?
             sent.link().doubt(sent.connection(), () -> route.silent(sent.link()));

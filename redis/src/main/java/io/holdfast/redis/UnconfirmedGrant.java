@@ -57,7 +57,9 @@ final class UnconfirmedGrant implements Disposable {
     }
 
     void fail(LockBackendException error) {
-        sink.error(error);
+        if (!isDisposed()) { // it would be logged as dropped
+            sink.error(error);
+        }
     }
 
     @Override

@@ -10,9 +10,12 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisURI;
+import java.io.IOException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,6 +74,34 @@ class RedisChannelIT {
         Store.answer(backend.release(holder));
         next(WatchSignal.Granted.class);
         assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void aFirstSubscriptionThatIsNeverConfirmedIsTriedOnAnotherConnection() throws IOException {
+        AtomicInteger subscriptions = new AtomicInteger();
+        AtomicInteger connections = new AtomicInteger();
+        try (FakeServer mute = FakeServer.answering(command -> switch (command) {
+            case "hello" -> {
+                connections.incrementAndGet();
+                yield "-ERR unknown command 'HELLO'";
+            }
+            case "ping" -> "+PONG";
+            case "info" -> "-NOPERM no";
+            case "evalsha" -> "*2\r\n:2\r\n:10000";
+            case "subscribe" -> {
+                subscriptions.incrementAndGet();
+                yield null;
+            }
+            default -> "+OK";
+        })) {
+            RedisLockBackend waiting = RedisLockBackend.create(RedisURI.create("127.0.0.1", mute.port()));
+            LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+            Disposable watch = waiting.watch(waiter).subscribe();
+            assertThat(Store.answer(waiting.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+            ClientOverRedis.eventually(() -> subscriptions.get() > 0 && connections.get() == 3);
+            watch.dispose();
+            Store.end(waiting);
+        }
     }
 
     @Test

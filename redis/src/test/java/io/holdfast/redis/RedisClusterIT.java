@@ -103,6 +103,37 @@ class RedisClusterIT {
     }
 
     @Test
+    void aMasterThatIsLateWithARenewalKeepsItsConnection() {
+        List<LockClaim> held = names(30).stream().map(Store::claim).toList();
+        held.forEach(
+                claim -> assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class));
+        String before = connectionsAt(0);
+
+        // On a busy machine the pause may be over before the renewal is there.
+        eventually(() -> {
+            assertThat(stores.get(0).redis().clientPause(600)).isEqualTo("OK");
+            List<Renewal> answers = Store.answer(backend.renewAll(held).collectList());
+            assertThat(answers).hasAtLeastOneElementOfType(Renewal.Held.class);
+            return answers.stream().anyMatch(Renewal.Unknown.class::isInstance);
+        });
+        eventually(() ->
+                Store.answer(backend.renewAll(held).collectList()).stream().allMatch(Renewal.Held.class::isInstance));
+
+        assertThat(connectionsAt(0)).isEqualTo(before);
+        held.forEach(claim -> assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD));
+    }
+
+    private static String connectionsAt(int master) {
+        return stores.get(master)
+                .redis()
+                .info("stats")
+                .lines()
+                .filter(line -> line.startsWith("total_connections_received:"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
     void firstCommandsForEachServerAreAnswered() {
         assertThat(Store.answer(acquiredOfAll(backend, names(300)))).isEqualTo(300);
     }

@@ -13,6 +13,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
+import io.holdfast.testkit.server.TcpProxy;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +64,29 @@ class RedisLockInspectorIT {
         Store.answer(inspector.close());
         Store.end(backend);
         store.close();
+    }
+
+    @Test
+    void aConnectionThatIsDeadWithoutBeingClosedIsMadeAnew() {
+        held(Store.claim("orders"));
+        TcpProxy proxy = TcpProxy.inFrontOf(store.server);
+        RedisURI uri = RedisURI.create(proxy.host(), proxy.port());
+        uri.setTimeout(Duration.ofMillis(300));
+        RedisLockInspector far = RedisLockBackend.builder(uri).inspector();
+        assertThat(Store.answer(far.inspect("orders").collectList())).hasSize(1);
+
+        proxy.dropOn(1, TcpProxy.Direction.values());
+        assertThatThrownBy(() -> Store.answer(far.inspect("orders").collectList()))
+                .isInstanceOf(LockBackendException.class);
+        ClientOverRedis.eventually(
+                () -> !Store.answer(far.inspect("orders").onErrorComplete().collectList())
+                        .isEmpty());
+        proxy.dropOn(2, TcpProxy.Direction.values());
+        assertThatThrownBy(() -> Store.answer(far.servers().collectList())).isInstanceOf(LockBackendException.class);
+        ClientOverRedis.eventually(() ->
+                !Store.answer(far.servers().onErrorComplete().collectList()).isEmpty());
+        Store.answer(far.close());
+        proxy.close();
     }
 
     @Test

@@ -4,6 +4,7 @@ import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static io.holdfast.redis.ClientOverRedis.pause;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.LockBackendException;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -67,6 +69,35 @@ class RedisLossByPushIT {
     void stop() {
         await(client.close());
         store.close();
+    }
+
+    @Test
+    void aServerThatNeverAnswersToTrackingOnOneConnectionIsAskedOnAnother() throws IOException {
+        AtomicInteger asked = new AtomicInteger();
+        String hello = "%4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n"
+                + "$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:1";
+        try (FakeServer mute = FakeServer.answering(command -> switch (command) {
+            case "hello" -> hello;
+            case "ping" -> asked.get() == 3 || asked.get() == 4 ? null : "+PONG";
+            case "info" -> "-NOPERM no";
+            // The driver tells its name and version with the first two; tracking and caching are next.
+            case "client" -> asked.incrementAndGet() == 3 || asked.get() == 4 ? null : "+OK";
+            case "evalsha" -> "*3\r\n:1\r\n:7\r\n:30000";
+            case "exists" -> ":1";
+            default -> "+OK";
+        })) {
+            RedisLockBackend patient = RedisLockBackend.builder(RedisURI.create("127.0.0.1", mute.port()))
+                    .lossByPush(true)
+                    .build();
+            assertThatThrownBy(() -> Store.answer(patient.tryAcquire(Store.claim("orders"))))
+                    .isInstanceOf(LockBackendException.class);
+            // One that comes while the first connection is being given up shares its failure.
+            LockAttempt refused = new LockAttempt.Contended(Duration.ofMillis(1));
+            eventually(() -> Store.answer(patient.tryAcquire(Store.claim("orders"))
+                            .onErrorReturn(LockBackendException.class, refused))
+                    instanceof LockAttempt.Acquired);
+            Store.end(patient);
+        }
     }
 
     private LockLease acquired(String name) {

@@ -14,6 +14,7 @@ import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -97,6 +98,29 @@ class RedisQuarantineIT {
             assertThat(age()).as("a yes of the restarted server").isGreaterThanOrEqualTo(QUARANTINE);
         }
         return attempt instanceof LockAttempt.Contended;
+    }
+
+    @Test
+    void aServerThatNeverTellsItsAgeOnOneConnectionIsAskedOnAnother() throws IOException {
+        AtomicInteger asked = new AtomicInteger();
+        String old = "uptime_in_seconds:90000";
+        try (FakeServer fake = FakeServer.answering(name -> switch (name) {
+            case "hello" -> "-ERR unknown command 'HELLO'";
+            case "ping" -> "+PONG";
+            // Twice on each connection: for the eviction policy, too.
+            case "info" -> asked.incrementAndGet() <= 2 ? null : "$" + old.length() + "\r\n" + old;
+            case "evalsha" -> "*3\r\n:1\r\n:7\r\n:30000";
+            default -> "+OK";
+        })) {
+            backend = RedisLockBackend.builder(RedisURI.create("127.0.0.1", fake.port()))
+                    .quarantine(QUARANTINE)
+                    .build();
+            LockClaim claim = Store.claim("orders");
+            eventually(() -> Store.answer(backend.tryAcquire(claim)
+                            .timeout(Duration.ofMillis(200), Mono.just(new LockAttempt.Contended(Duration.ofMillis(1))))
+                            .onErrorReturn(LockBackendException.class, new LockAttempt.Contended(Duration.ofMillis(1))))
+                    instanceof LockAttempt.Acquired);
+        }
     }
 
     @Test

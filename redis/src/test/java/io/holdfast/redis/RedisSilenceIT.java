@@ -10,6 +10,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import io.lettuce.core.KillArgs;
@@ -134,12 +135,13 @@ class RedisSilenceIT {
     void anAnswerThatComesTooLateIsASignOfLife() {
         RedisLockBackend backend = RedisLockBackend.create(RedisURI.create(proxy.host(), proxy.port()));
         Store.answer(backend.ping());
+        LockClaim claim = Store.claim("late");
         long connections = proxy.connections();
         for (int i = 0; i < 2; i++) {
             long sent = proxy.bytes(Direction.TO_SERVER);
             long answered = proxy.bytes(Direction.TO_CLIENT);
             proxy.delay(Direction.TO_CLIENT, Duration.ofDays(1));
-            Disposable look = backend.tryAcquire(Store.claim("late")).subscribe();
+            Disposable look = backend.tryAcquire(claim).subscribe();
             eventually(() -> proxy.bytes(Direction.TO_SERVER) > sent);
             look.dispose();
             proxy.pass(Direction.TO_CLIENT);
@@ -148,6 +150,7 @@ class RedisSilenceIT {
         }
         Store.answer(backend.ping());
         assertThat(proxy.connections()).isEqualTo(connections);
+        Store.answer(backend.release(claim));
         Store.end(backend);
     }
 
@@ -190,6 +193,23 @@ class RedisSilenceIT {
 
         await(held.release());
 
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        await(waiter.join().release());
+    }
+
+    @Test
+    void aChannelThatTookThePlaceOfADeadOneHasANewNameSinceTheServerStillCountsTheDeadOne() {
+        LockLease held = await(rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter = waiting();
+        String dead = store.redis().pubsubChannels().get(0);
+        proxy.dropOn(CHANNEL, Direction.values());
+
+        eventually(() -> store.redis().hvals(Store.holderKey("orders") + ":waiters").stream()
+                .noneMatch(entry -> entry.endsWith(dead)));
+        assertThat(store.redis().pubsubNumsub(dead)).containsEntry(dead, 1L);
+        assertThat(store.redis().pubsubChannels()).hasSize(2);
+
+        await(held.release());
         assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
         await(waiter.join().release());
     }

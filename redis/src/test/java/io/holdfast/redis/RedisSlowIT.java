@@ -115,6 +115,18 @@ class RedisSlowIT {
     }
 
     @Test
+    void aScriptThatTheServerDoesNotKnowReachesItAlthoughThatItDoesNotIsAnsweredTooLate() {
+        assertThat(store.redis().scriptFlush()).isEqualTo("OK");
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+        proxy.delay(Direction.TO_CLIENT, TOO_LONG);
+        eventually(() -> {
+            assertThatThrownBy(() -> await(client.lock("orders").tryAcquire()))
+                    .isInstanceOf(LockBackendException.class);
+            return store.redis().info("commandstats").contains("cmdstat_eval:");
+        });
+    }
+
+    @Test
     void aServerThatStallsForLessThanTheLeaseCostsNoLease() {
         LockLease lease = await(client.lock("orders").acquire());
         pause(lease.remaining().dividedBy(3).minusMillis(200));
