@@ -73,14 +73,24 @@ final class Quarantine {
         if (isOff()) {
             return look.get();
         }
-        return Mono.fromFuture(() -> route.linkFor(key).thenCompose(this::ageOf), true)
-                .onErrorMap(error -> failures.of(subject.get(), error))
-                .flatMap(age -> {
-                    long rest = age.restOf(lengthNanos);
-                    return rest > 0
-                            ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
-                            : look.get().map(attempt -> checked(age, attempt, subject));
-                });
+        return age(key, subject).flatMap(age -> {
+            long rest = age.restOf(lengthNanos);
+            return rest > 0
+                    ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
+                    : look.get().map(attempt -> checked(age, attempt, subject));
+        });
+    }
+
+    /** A failure is made a value on the way: of a future that fails after the cancellation, each would be logged as an error. */
+    private Mono<Age> age(String key, Supplier<RedisFailures.Subject> subject) {
+        return Mono.fromFuture(
+                        () -> route.linkFor(key)
+                                .thenCompose(this::ageOf)
+                                .handle((age, error) -> error == null
+                                        ? Mono.just(age)
+                                        : Mono.<Age>error(failures.of(subject.get(), error))),
+                        true)
+                .flatMap(known -> known);
     }
 
     private static Duration roundedUp(long nanos) {
