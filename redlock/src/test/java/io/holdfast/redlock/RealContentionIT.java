@@ -22,7 +22,7 @@ class RealContentionIT {
     private static final Duration HOLD = Duration.ofMillis(5);
 
     /** Long enough for figures worth printing; goes on until everybody has had the lock. */
-    private static final Duration AT_LEAST = Duration.ofMillis(Long.getLong("t", 4000));
+    private static final Duration AT_LEAST = Duration.ofSeconds(4);
 
     @RegisterExtension
     final FiveServers five = new FiveServers();
@@ -44,8 +44,7 @@ class RealContentionIT {
                         return client.locks.lock(NAME).acquire().flatMap(lease -> hold(lease, begin));
                     })
                     .repeat(() -> !isOver)
-                    .then()
-                    .doOnError(e -> System.out.println("ERR " + e));
+                    .then();
         }
 
         private Mono<Void> hold(LockLease lease, long begin) {
@@ -56,30 +55,22 @@ class RealContentionIT {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {20, 20, 20, 20, 20, 20, 20, 20})
+    @ValueSource(ints = {2, 5, 20})
     void allContendersMakeProgress(int number) {
         List<Contender> contenders =
                 IntStream.range(0, number).mapToObj(i -> new Contender()).toList();
         long begin = System.nanoTime();
         var end = Mono.when(contenders.stream().map(Contender::run).toList()).toFuture();
         FiveServers.pause(AT_LEAST);
-        for (int z = 0; z < 25 && !contenders.stream().allMatch(it -> it.grants.get() > 0); z++) {
-            FiveServers.pause(Duration.ofSeconds(1));
-            System.out.println(contenders.stream()
-                    .map(it -> it.grants.get() + "/" + it.client.votes.size())
-                    .toList());
-        }
-        for (Contender c : contenders) {
-            var l = List.copyOf(c.client.votes);
-            System.out.println(l.size() + " " + l.subList(Math.max(0, l.size() - 3), l.size()));
-            System.out.println("   slow "
-                    + l.stream().filter(v -> v.took().toMillis() > 200).limit(3).toList());
+        try {
+            FiveServers.eventually(() -> contenders.stream().allMatch(it -> it.grants.get() > 0));
+        } finally {
+            print(contenders, Duration.ofNanos(System.nanoTime() - begin));
         }
         isOver = true;
         end.join();
         probe.verify();
-        print(contenders, Duration.ofNanos(System.nanoTime() - begin));
-        assertThat(contenders).allMatch(it -> it.grants.get() > 0);
+        assertThat(probe.entries()).isGreaterThan(number);
     }
 
     private static void print(List<Contender> contenders, Duration time) {

@@ -108,7 +108,7 @@ class SlowMastersIT {
         assertThat(ratio).as("hung over healthy").isLessThanOrEqualTo(1.2);
     }
 
-    /** As fast as the servers are: only printed, since it depends on what else the machine does. */
+    /** As fast as the servers are: the ratio is only printed, since it depends on what else the machine does. */
     @Test
     void hungMasterCostsNoTimeLimitWhenTheOthersAnswerAtOnce() {
         warmUp();
