@@ -59,6 +59,7 @@ class RealContentionIT {
     void allContendersMakeProgress(int number) {
         List<Contender> contenders =
                 IntStream.range(0, number).mapToObj(i -> new Contender()).toList();
+        contenders.forEach(it -> FiveServers.await(it.client.backend.ping())); // the connections are there
         long begin = System.nanoTime();
         var end = Mono.when(contenders.stream().map(Contender::run).toList()).toFuture();
         FiveServers.pause(AT_LEAST);
