@@ -178,7 +178,8 @@ final class LettuceClient {
                     result.complete(connection);
                 }
             });
-        } catch (RuntimeException closed) {
+        } catch (RuntimeException | Error closed) {
+            // Whoever waits for the connection has to hear of an Error too, such as a class that the driver lacks.
             attempts.removeIf(it -> it == result);
             result.completeExceptionally(closed);
         }

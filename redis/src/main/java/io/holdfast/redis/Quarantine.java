@@ -73,17 +73,30 @@ final class Quarantine {
         if (isOff()) {
             return look.get();
         }
-        return Mono.fromFuture(() -> route.linkFor(key), true)
-                .flatMap(link -> Mono.fromFuture(() -> ageOf(link), true)
+        return age(key, subject).flatMap(age -> {
+            long rest = age.restOf(lengthNanos);
+            return rest > 0
+                    ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
+                    : look.get().map(attempt -> checked(age, attempt, subject));
+        });
+    }
+
+    private Mono<Age> age(String key, Supplier<RedisFailures.Subject> subject) {
+        return result(() -> route.linkFor(key), subject)
+                .flatMap(link -> result(() -> ageOf(link), subject)
                         // Nothing else is sent before the age is known that could find out a silent connection.
-                        .doOnCancel(() -> link.doubt(link.ready(), () -> route.silent(link))))
-                .onErrorMap(error -> failures.of(subject.get(), error))
-                .flatMap(age -> {
-                    long rest = age.restOf(lengthNanos);
-                    return rest > 0
-                            ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
-                            : look.get().map(attempt -> checked(age, attempt, subject));
-                });
+                        .doOnCancel(() -> link.doubt(link.ready(), () -> route.silent(link))));
+    }
+
+    /** A failure is made a value on the way: of a future that fails after the cancellation, each would be logged as an error. */
+    private <T> Mono<T> result(Supplier<CompletableFuture<T>> future, Supplier<RedisFailures.Subject> subject) {
+        return Mono.fromFuture(
+                        () -> future.get()
+                                .handle((value, error) -> error == null
+                                        ? Mono.just(value)
+                                        : Mono.<T>error(failures.of(subject.get(), error))),
+                        true)
+                .flatMap(known -> known);
     }
 
     private static Duration roundedUp(long nanos) {

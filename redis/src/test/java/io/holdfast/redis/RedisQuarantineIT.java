@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
 /** A real master that is killed and started again must not vote for a while. */
@@ -98,6 +100,26 @@ class RedisQuarantineIT {
             assertThat(age()).as("a yes of the restarted server").isGreaterThanOrEqualTo(QUARANTINE);
         }
         return attempt instanceof LockAttempt.Contended;
+    }
+
+    /** A Redlock gives up many looks at a master that is down; each of them used to be logged with a stack trace. */
+    @Test
+    void lookThatWasGivenUpWhileTheServerIsAwayFailsSilently() {
+        backend = quarantined(QUARANTINE);
+        store.server.stop();
+        List<Throwable> dropped = new CopyOnWriteArrayList<>();
+        Hooks.onErrorDropped(dropped::add);
+        try {
+            for (int i = 0; i < 20; i++) {
+                backend.tryAcquire(Store.claim("orders")).subscribe().dispose();
+                assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim("orders"))))
+                        .isInstanceOf(LockBackendException.class);
+            }
+        } finally {
+            Hooks.resetOnErrorDropped();
+            store.server.restart();
+        }
+        assertThat(dropped).isEmpty();
     }
 
     @Test

@@ -75,6 +75,15 @@ final class VoteWatch {
 
     private void watch(int master) {
         LockClaim there = candidate.at(master, claim);
+        watch(master, there);
+        while (!there.id().equals(candidate.at(master, claim).id())) {
+            // It was renamed meanwhile, by another thread, whose line may just have been replaced by this one.
+            there = candidate.at(master, claim);
+            watch(master, there);
+        }
+    }
+
+    private void watch(int master, LockClaim there) {
         boolean unused = lines.get(master)
                 .update(masters.backend(master)
                         .watch(there)
@@ -140,7 +149,9 @@ final class VoteWatch {
         long nanos = Pauses.inACrowd(candidate.crowd(), candidate.roundNanos(), masters.random.getAsDouble())
                 .toNanos();
         try {
-            boolean unused = pause.update(
+            // Not disposing of the one before: that may be a later one, which this pause has started by its end
+            // already.
+            boolean unused = pause.replace(
                     masters.timer.schedule(this::pauseOver, Math.max(leastNanos, nanos), TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException disposed) {
             pauseOver();
@@ -148,6 +159,9 @@ final class VoteWatch {
     }
 
     private void pauseOver() {
+        if (sink.isCancelled()) {
+            return;
+        }
         if (candidate.isLooking()) {
             startPause(LEAST_PAUSE_NANOS); // what the round under way sees may be older than the change
             return;

@@ -53,6 +53,22 @@ class AcquireRoundTest {
         assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 
+    /** What the README says it costs. */
+    @Test
+    void eachQuestionIsOneRequestToEachMaster() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        assertThat(requests()).as("acquire").containsOnly(1);
+        five.answer(client.backend.renew(claim));
+        assertThat(requests()).as("and renew").containsOnly(2);
+        five.answer(client.backend.release(claim));
+        assertThat(requests()).as("and release").containsOnly(3);
+    }
+
+    private List<Integer> requests() {
+        return client.wires.stream().map(it -> it.requests).toList();
+    }
+
     @Test
     void lookIsLostAsSoonAsAMajorityIsOutOfReach() {
         LockClaim held = Five.claim();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockLease;
 import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
@@ -12,13 +13,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
 import reactor.test.subscriber.TestSubscriber;
 
 /** Waiting, by signals and by looks. */
@@ -221,5 +225,79 @@ class VoteWatchTest {
         assertThat(watch.expectTerminalError())
                 .hasMessageContaining("no majority of the masters can be watched any more")
                 .hasMessageContaining("gone too");
+    }
+
+    /** A timer whose next task is over before the timer has given its handle. */
+    private static final class HastyTimer implements Scheduler {
+
+        private final Scheduler delegate;
+        private boolean isInHaste;
+
+        HastyTimer(Scheduler delegate) {
+            this.delegate = delegate;
+        }
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return delegate.schedule(task);
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            if (!isInHaste) {
+                return delegate.schedule(task, delay, unit);
+            }
+            isInHaste = false;
+            task.run();
+            return Disposables.disposed();
+        }
+
+        @Override
+        public Worker createWorker() {
+            return delegate.createWorker();
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            return delegate.now(unit);
+        }
+    }
+
+    /** With real threads that happens now and then; the waiter then only looked by its own clock, about once a second. */
+    @Test
+    void pauseThatIsOverAtOnceDoesNotMakeTheWaiterDeaf() {
+        Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
+        List<LockBackend> masters = IntStream.range(0, 3)
+                .<LockBackend>mapToObj(i -> new ForwardingLockBackend() {
+                    @Override
+                    public LockBackend delegate() {
+                        return five.masters.get(i);
+                    }
+
+                    @Override
+                    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                        return Mono.never();
+                    }
+
+                    @Override
+                    public Flux<WatchSignal> watch(LockClaim claim) {
+                        return i == 0 ? push.asFlux() : Flux.never();
+                    }
+                })
+                .toList();
+        HastyTimer timer = new HastyTimer(five.time);
+        RedlockBackend backend =
+                RedlockBackend.builder(masters).timer(timer).closeMasters(false).build();
+        LockClaim claim = Five.claim(Five.NAME, Waiting.QUEUE);
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = backend.watch(claim).subscribe(signals::add);
+        TestSubscriber<LockAttempt> underWay = five.subscribe(backend.tryAcquire(claim));
+        timer.isInHaste = true;
+        push.tryEmitNext(new WatchSignal.Changed()).orThrow();
+        assertThat(signals).as("while it looks").isEmpty();
+        five.pass(Five.LIMIT.plusMillis(10));
+        assertThat(underWay.isTerminatedError()).isTrue();
+        assertThat(signals).containsExactly(new WatchSignal.Changed());
+        watch.dispose();
     }
 }

@@ -13,6 +13,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,10 +33,18 @@ class ReadmeTest {
 
     @Test
     void theTenLinesAreTheCompiledOnes() throws IOException {
-        Path source = EXAMPLES.resolve("src/main/java/io/holdfast/examples/quickstart/QuickStart.java");
-        String compiled = between(Files.readString(source), "        // README: begin\n", "        // README: end\n");
+        assertThat(blocks("java")).first().isEqualTo(compiled("QuickStart"));
+    }
 
-        assertThat(block("java")).isEqualTo(compiled.stripTrailing().stripIndent() + "\n");
+    @Test
+    void theLinesAboutRedlockAreTheCompiledOnes() throws IOException {
+        assertThat(blocks("java")).contains(compiled("FiveMasters"));
+    }
+
+    private static String compiled(String name) throws IOException {
+        Path source = EXAMPLES.resolve("src/main/java/io/holdfast/examples/quickstart/" + name + ".java");
+        String lines = between(Files.readString(source), "        // README: begin\n", "        // README: end\n");
+        return lines.stripTrailing().stripIndent() + "\n";
     }
 
     @Test
@@ -94,10 +103,15 @@ class ReadmeTest {
     }
 
     private static String block(String language) {
+        return blocks(language).get(0);
+    }
+
+    private static List<String> blocks(String language) {
         Matcher matcher =
                 Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL).matcher(readme);
-        assertThat(matcher.find()).as("a block of %s in the README", language).isTrue();
-        return matcher.group(1);
+        List<String> blocks = matcher.results().map(it -> it.group(1)).toList();
+        assertThat(blocks).as("blocks of %s in the README", language).isNotEmpty();
+        return blocks;
     }
 
     private static String between(String text, String begin, String end) {

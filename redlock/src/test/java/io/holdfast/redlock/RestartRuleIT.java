@@ -1,0 +1,167 @@
+package io.holdfast.redlock;
+
+import static io.holdfast.redlock.FiveServers.NAME;
+import static io.holdfast.redlock.FiveServers.await;
+import static io.holdfast.redlock.FiveServers.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.testkit.server.TcpProxy;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
+
+/** Real masters that are killed under a held lease and come back empty, with and without the restart rule. */
+class RestartRuleIT {
+
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    @RegisterExtension
+    final FiveServers five = new FiveServers();
+
+    private static LockOptions options(boolean renews) {
+        return LockOptions.builder().leaseDuration(LEASE).autoRenew(renews).build();
+    }
+
+    private Function<Integer, RedisLockBackend.Builder> quarantined(Duration time) {
+        return five.direct().andThen(it -> it.quarantine(time));
+    }
+
+    /** A client that the fifth master is out of reach for. */
+    private FiveServers.Client withoutTheFifth(TcpProxy proxy, Duration quarantine) {
+        proxy.refuse();
+        return five.client(
+                options(false),
+                number -> (number < 5
+                                ? five.direct().apply(number)
+                                : five.at(RedisURI.create(proxy.host(), proxy.port())))
+                        .quarantine(quarantine));
+    }
+
+    private void restartEmpty(int... numbers) {
+        for (int number : numbers) {
+            five.server(number).restart();
+        }
+    }
+
+    private LockLease acquired(FiveServers.Client client) {
+        LockLease lease = await(client.locks.lock(NAME).acquire());
+        eventually(() -> five.holding().equals(List.of(1, 2, 3, 4)));
+        return lease;
+    }
+
+    /** Looks until it is answered: just after a restart, connections are being made anew. */
+    private static Optional<LockLease> look(FiveServers.Client client) {
+        return await(client.locks
+                .lock(NAME)
+                .tryAcquire()
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .onErrorReturn(Optional.empty()));
+    }
+
+    /** Why there is such a rule. */
+    @Test
+    void withoutARuleTwoMastersThatForgotGiveARivalTheMajority() {
+        try (TcpProxy fifth = TcpProxy.inFrontOf(five.server(5))) {
+            LockLease lease = acquired(withoutTheFifth(fifth, Duration.ZERO));
+            restartEmpty(1, 2);
+            FiveServers.Client rival = five.client(options(false), five.direct());
+            LockLease second = look(rival).orElseThrow();
+            assertThat(lease.isValid()).as("the first still believes").isTrue();
+            assertThat(second.isValid()).as("and so does the second").isTrue();
+            assertThat(second.fencingToken()).as("whose token is higher").isGreaterThan(lease.fencingToken());
+        }
+    }
+
+    @Test
+    void mastersThatForgotDoNotVoteUntilTheLeaseIsOver() {
+        try (TcpProxy fifth = TcpProxy.inFrontOf(five.server(5))) {
+            FiveServers.Client rival = five.client(options(false), quarantined(LEASE));
+            eventually(() -> look(rival).map(RestartRuleIT::release).orElse(false));
+            LockLease lease = acquired(withoutTheFifth(fifth, LEASE));
+            long restarted = System.nanoTime();
+            restartEmpty(1, 2);
+            rival.votes.clear();
+            Optional<LockLease> second = Optional.empty();
+            int refused = 0;
+            while (second.isEmpty()) {
+                refused++;
+                second = look(rival);
+            }
+            assertThat(lease.isValid()).as("the first still believes").isFalse();
+            assertThat(second.orElseThrow().fencingToken()).isGreaterThan(lease.fencingToken());
+            assertThat(refused).isGreaterThan(1);
+            await(second.orElseThrow().release());
+            eventually(() -> allFiveVote(rival));
+            assertThat(Duration.ofNanos(System.nanoTime() - restarted)).isGreaterThanOrEqualTo(LEASE);
+        }
+    }
+
+    @CanIgnoreReturnValue
+    private static boolean release(LockLease lease) {
+        await(lease.release());
+        return true;
+    }
+
+    private boolean allFiveVote(FiveServers.Client client) {
+        Optional<LockLease> lease = look(client);
+        if (lease.isEmpty()) {
+            return false;
+        }
+        boolean all;
+        try {
+            eventually(() -> five.holding().size() >= 3);
+            all = five.holding().size() == 5;
+        } finally {
+            release(lease.orElseThrow());
+        }
+        return all;
+    }
+
+    @Test
+    void masterThatForgotTakesALeaseBackOnlyWhenItMayVoteAgain() {
+        FiveServers.Client client = five.client(options(true), quarantined(LEASE));
+        eventually(() -> look(client).map(RestartRuleIT::release).orElse(false));
+        LockLease lease = await(client.locks.lock(NAME).acquire());
+        eventually(() -> five.holding().size() == 5);
+        long restarted = System.nanoTime();
+        restartEmpty(1, 2);
+        eventually(() -> {
+            await(lease.renew());
+            return five.holding().size() == 5;
+        });
+        assertThat(Duration.ofNanos(System.nanoTime() - restarted)).isGreaterThanOrEqualTo(LEASE);
+        assertThat(lease.isValid()).isTrue();
+        await(lease.release());
+    }
+
+    @Test
+    void whatWasGrantedIsRenewedAndReleasedByMastersThatGrantNothing() {
+        RedlockBackend free = five.client(options(true), five.direct()).backend;
+        RedlockBackend barred = five.client(options(true), quarantined(Duration.ofHours(1))).backend;
+        LockClaim claim = LockClaim.first(LockKey.of(LockKind.MUTEX, NAME), "one", LEASE, Waiting.NONE);
+        assertThat(await(free.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(await(barred.tryAcquire(LockClaim.first(claim.key(), "two", LEASE, Waiting.NONE))))
+                .isInstanceOf(LockAttempt.Contended.class);
+        assertThat(await(barred.renew(claim))).isInstanceOf(Renewal.Held.class);
+        assertThat(await(barred.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(await(free.renew(claim))).isInstanceOf(Renewal.NotHeld.class);
+        assertThat(await(Mono.defer(() -> free.release(claim)))).isEqualTo(Ownership.NOT_HELD);
+    }
+}

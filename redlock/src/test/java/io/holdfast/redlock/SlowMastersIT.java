@@ -1,0 +1,163 @@
+package io.holdfast.redlock;
+
+import static io.holdfast.redlock.FiveServers.NAME;
+import static io.holdfast.redlock.FiveServers.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Real masters behind proxies that hold their answers back. What is asserted is the order of times, or a ratio of two in one run. */
+class SlowMastersIT {
+
+    private static final Duration LEASE = Duration.ofSeconds(20);
+
+    @RegisterExtension
+    final FiveServers five = new FiveServers();
+
+    private final List<TcpProxy> proxies = IntStream.rangeClosed(1, 5)
+            .mapToObj(number -> TcpProxy.inFrontOf(five.server(number)))
+            .toList();
+    private final FiveServers.Client client = five.client(
+            LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build(), this::behindItsProxy);
+
+    private RedisLockBackend.Builder behindItsProxy(int number) {
+        TcpProxy proxy = proxies.get(number - 1);
+        return five.at(RedisURI.create(proxy.host(), proxy.port()));
+    }
+
+    @AfterEach
+    void end() {
+        await(client.locks.close()); // before the proxies, or it would try to connect again
+        proxies.forEach(TcpProxy::close);
+    }
+
+    private void answersTake(int... millis) {
+        for (int i = 0; i < 5; i++) {
+            proxies.get(i).delay(Direction.TO_CLIENT, Duration.ofMillis(millis[i]));
+        }
+    }
+
+    /** From the subscription to the lease, which is given back and gone everywhere before the next. */
+    private Duration acquisition() {
+        long begin = System.nanoTime();
+        LockLease lease = await(client.locks.lock(NAME).acquire());
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        await(lease.release());
+        return took;
+    }
+
+    private void warmUp() {
+        for (int i = 0; i < 200; i++) {
+            Duration unused = acquisition();
+        }
+    }
+
+    private static Duration median(List<Duration> some) {
+        return some.stream().sorted().skip(some.size() / 2).findFirst().orElseThrow();
+    }
+
+    @Test
+    void acquisitionTakesAsLongAsTheThirdFastestMaster() {
+        warmUp();
+        answersTake(100, 5, 1, 20, 2);
+        List<Duration> took = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            took.add(acquisition());
+            FiveServers.pause(Duration.ofMillis(20)); // so that late answers do not queue up behind each other
+        }
+        System.out.printf(
+                "acquisition with answers after 1, 2, 5, 20 and 100 ms: median %d us, of %d..%d us%n",
+                median(took).toNanos() / 1_000,
+                took.stream().min(Comparator.naturalOrder()).orElseThrow().toNanos() / 1_000,
+                took.stream().max(Comparator.naturalOrder()).orElseThrow().toNanos() / 1_000);
+        assertThat(took).as("not before the third").allMatch(it -> it.compareTo(Duration.ofMillis(5)) >= 0);
+        assertThat(median(took)).as("nor with the fourth").isLessThan(Duration.ofMillis(20));
+    }
+
+    @Test
+    void hungMasterDelaysNobody() {
+        warmUp();
+        answersTake(10, 10, 10, 10, 10);
+        List<Duration> healthy = new ArrayList<>();
+        List<Duration> hung = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            five.server(3).resume();
+            await(client.backend.ping());
+            IntStream.range(0, 5).forEach(round -> healthy.add(acquisition()));
+            five.server(3).pause();
+            IntStream.range(0, 5).forEach(round -> hung.add(acquisition()));
+        }
+        five.server(3).resume();
+        double ratio = (double) median(hung).toNanos() / median(healthy).toNanos();
+        System.out.printf(
+                "acquisition with answers after 10 ms: median %d us, with one of five frozen %d us, ratio %.3f%n",
+                median(healthy).toNanos() / 1_000, median(hung).toNanos() / 1_000, ratio);
+        assertThat(ratio).as("hung over healthy").isLessThanOrEqualTo(1.2);
+    }
+
+    /** As fast as the servers are: the ratio is only printed, since it depends on what else the machine does. */
+    @Test
+    void hungMasterCostsNoTimeLimitWhenTheOthersAnswerAtOnce() {
+        warmUp();
+        List<Duration> healthy = new ArrayList<>();
+        List<Duration> hung = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            IntStream.range(0, 20).forEach(round -> healthy.add(acquisition()));
+            five.server(3).pause();
+            IntStream.range(0, 20).forEach(round -> hung.add(acquisition()));
+            five.server(3).resume();
+        }
+        System.out.printf(
+                "acquisition: median %d us, with one of five frozen %d us%n",
+                median(healthy).toNanos() / 1_000, median(hung).toNanos() / 1_000);
+        assertThat(median(hung)).as("the time limit of a master").isLessThan(LEASE.dividedBy(100));
+    }
+
+    /** What a lease says it has left, a majority of the servers keeps for at least as long. */
+    @Test
+    void leaseIsNeverEmittedWithLessValidityThanItReports() {
+        Duration limit = LEASE.dividedBy(100);
+        warmUp();
+        List<Duration> least = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            int late = (int) limit.toMillis() * 3 / 4;
+            answersTake(late, late, late, late, late);
+            LockLease lease = await(client.locks.lock(NAME).acquire());
+            Duration reported = lease.remaining();
+            assertThat(reported).as("the round counts").isLessThan(LEASE.minusMillis(late));
+            List<Duration> margins = new ArrayList<>();
+            for (int number = 1; number <= 5; number++) {
+                String key = "holdfast:{%s}".formatted(NAME);
+                long keptFor = five.ask(
+                        number,
+                        redis -> redis.keys(key + "*").stream()
+                                .filter(it -> !it.endsWith(":token") && !it.contains(":gone:"))
+                                .mapToLong(redis::pttl)
+                                .max()
+                                .orElse(-1));
+                // Read after the server's answer: the lease has less left by now than it had then.
+                margins.add(Duration.ofMillis(keptFor).minus(lease.remaining()));
+            }
+            margins.sort(Comparator.reverseOrder());
+            least.add(margins.get(2));
+            assertThat(margins.get(2)).as("of the majority").isPositive();
+            proxies.forEach(TcpProxy::pass);
+            await(lease.release());
+        }
+        System.out.println("a majority keeps the lock longer than the lease reports, by ms: "
+                + least.stream().map(Duration::toMillis).toList());
+    }
+}
