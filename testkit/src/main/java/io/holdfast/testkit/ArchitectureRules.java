@@ -31,6 +31,8 @@ public final class ArchitectureRules {
     private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
             "io.holdfast.InMemoryLockBackend",
             "io.holdfast.internal.ClientBuilder",
+            "io.holdfast.zookeeper.ZooKeeperLockBackend",
+            "io.holdfast.zookeeper.ZooKeeperLockBackend$Builder",
             ExclusionContract.class.getName(),
             QueueContract.class.getName(),
             WithdrawalContract.class.getName());
