@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -40,7 +39,7 @@ final class Desk {
     record Options(String root, Tree.Rights rights, boolean failFast, Duration closingTime) {}
 
     private final Scheduler scheduler;
-    private final Scheduler strand;
+    private final Strand strand;
     private final Duration closingTime;
     private final Signals signals;
     private final Tree tree;
@@ -49,6 +48,9 @@ final class Desk {
     private final Tombstones tombstones = new Tombstones();
     private final Mono<Void> closing;
 
+    /** Written once, on the strand: from then on nothing new is taken in. */
+    private boolean isClosing;
+
     /** Written once, on the strand; a watch reads it anywhere. */
     private volatile boolean isClosed;
 
@@ -56,17 +58,11 @@ final class Desk {
      * Sends nothing yet.
      *
      * @param scheduler signals come there; gives the time
-     * @param strand one thread at a time
      * @param mayBlock opens sessions
      */
-    Desk(
-            Supplier<@Nullable CuratorFramework> clients,
-            Options options,
-            Scheduler scheduler,
-            Scheduler strand,
-            Scheduler mayBlock) {
+    Desk(Supplier<@Nullable CuratorFramework> clients, Options options, Scheduler scheduler, Scheduler mayBlock) {
         this.scheduler = scheduler;
-        this.strand = strand;
+        strand = new Strand(scheduler);
         closingTime = options.closingTime();
         signals = new Signals(scheduler);
         tree = new Tree(strand, options.rights());
@@ -79,12 +75,14 @@ final class Desk {
         return Mono.create(sink -> {
             Request<LockAttempt> request =
                     new Request<>(sink, Subject.of("acquire", claim.key().name()), strand);
-            onStrand(request, () -> enqueue(request, claim, place -> lookNow(request, claim, place)));
+            strand.run(() -> enqueue(request, claim, place -> lookNow(request, claim, place)));
         });
     }
 
     private void lookNow(Request<LockAttempt> request, LockClaim claim, Place place) {
-        if (tombstones.contains(claim.id())) {
+        if (isClosing) {
+            request.fail(ZooKeeperFailures.closed(request.subject()));
+        } else if (tombstones.contains(claim.id())) {
             request.answer(new LockAttempt.Contended(Look.lookAgainWithin(claim)));
         } else {
             request.begin(sessions, session -> new Look(claim, place, session, tree, places).answer());
@@ -95,7 +93,7 @@ final class Desk {
         return Mono.create(sink -> {
             Request<Ownership> request =
                     new Request<>(sink, Subject.of("release", claim.key().name()), strand);
-            onStrand(request, () -> {
+            strand.run(() -> {
                 tombstones.add(claim.id(), scheduler.now(TimeUnit.NANOSECONDS));
                 enqueue(request, claim, place -> releaseNow(request, place));
             });
@@ -136,7 +134,7 @@ final class Desk {
     }
 
     Mono<List<Renewal>> renew(List<LockClaim> claims) {
-        return Mono.defer(() -> renewNow(claims)).subscribeOn(strand);
+        return strand.defer(() -> renewNow(claims));
     }
 
     private Mono<List<Renewal>> renewNow(List<LockClaim> claims) {
@@ -187,11 +185,10 @@ final class Desk {
 
     Mono<Void> ping() {
         Subject subject = new Subject("", "ping");
-        return Mono.defer(() -> sessions.current(subject))
+        return strand.defer(() -> sessions.current(subject)
                 .flatMap(session -> tree.sync(session, Session.EAR))
                 .flatMap(synced ->
-                        synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced)))
-                .subscribeOn(strand);
+                        synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced))));
     }
 
     Mono<Void> close() {
@@ -199,34 +196,37 @@ final class Desk {
     }
 
     private Mono<Void> closeNow() {
-        return Mono.defer(() -> Flux.fromIterable(places.all())
-                        .flatMap(place -> release(place.claim()).onErrorComplete(), Integer.MAX_VALUE)
-                        .then())
-                .subscribeOn(strand)
+        return strand.defer(this::giveUpAll)
                 .timeout(closingTime, Mono.empty(), scheduler)
-                .then(Mono.<Void>fromRunnable(this::stop).subscribeOn(strand));
+                .then(strand.defer(() -> Mono.fromRunnable(this::stop)));
+    }
+
+    /** The session goes on, so the servers would not end any of it. */
+    private Mono<Void> giveUpAll() {
+        isClosing = true;
+        return Flux.fromIterable(places.all())
+                .flatMap(this::giveUp, Integer.MAX_VALUE)
+                .then();
+    }
+
+    private Mono<Ownership> giveUp(Place place) {
+        return release(place.claim()).onErrorResume(error -> {
+            LOG.warn("{} may stay until its session ends: {}", place, error.toString());
+            return Mono.empty();
+        });
     }
 
     private void stop() {
         isClosed = true;
         sessions.close();
         signals.fail(ZooKeeperFailures.closed(new Subject("", "watch")));
-        strand.dispose();
     }
 
     Mono<List<String>> contents() {
-        return Mono.fromCallable(places::contents).subscribeOn(strand);
+        return strand.defer(() -> Mono.just(places.contents()));
     }
 
     int watchCount() {
         return signals.count();
-    }
-
-    private void onStrand(Request<?> request, Runnable task) {
-        try {
-            Disposable unused = strand.schedule(task);
-        } catch (RejectedExecutionException closed) {
-            request.fail(ZooKeeperFailures.closed(request.subject()));
-        }
     }
 }

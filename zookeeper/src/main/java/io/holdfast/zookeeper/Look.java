@@ -164,9 +164,11 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return beginAnew(TRIES);
         }
         String watched = place.waitsFor();
-        if (watched != null && queues() && !place.isPermit()) {
-            return waitBehind(watched);
-        }
+        return watched != null && queues() && !place.isPermit() ? waitBehind(watched, this::inFull) : inFull();
+    }
+
+    /** The list comes after the check in the same session, so it is not older; and the check counts for the validity, if it is first. */
+    private Mono<LockAttempt> inFull() {
         String queue = place.queue().path();
         return Mono.zip(tree.check(session, List.of(place.knownPath())), tree.list(session, queue))
                 .flatMap(both -> checked(both.getT1(), () -> judged(both.getT2())));
@@ -207,7 +209,7 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return leave().flatMap(left -> contended());
         }
         return standing instanceof Standing.Behind behind
-                ? waitBehind(place.queue().of(behind.name()))
+                ? waitBehind(place.queue().of(behind.name()), this::listAgain)
                 : waitAtTheHead();
     }
 
@@ -215,13 +217,17 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         return Standing.of(Standing.inOrder(listed.get()), place.node().name());
     }
 
-    private Mono<LockAttempt> waitBehind(String path) {
+    private Mono<LockAttempt> listAgain() {
+        return tree.list(session, place.queue().path()).flatMap(this::judged);
+    }
+
+    private Mono<LockAttempt> waitBehind(String path, Supplier<Mono<LockAttempt>> whenItIsGone) {
         places.expect(path, place);
         return tree.watch(session, path).flatMap(watched -> {
             boolean holdsMeanwhile = place.isPermit() && watched.isOk() && Arrays.equals(Tree.HOLDS, watched.get());
             if (watched.isNoNode() || holdsMeanwhile) {
                 places.expectNothing(place);
-                return tree.list(session, place.queue().path()).flatMap(this::judged);
+                return whenItIsGone.get();
             }
             return watched.isOk() ? queued() : fail(watched);
         });
@@ -238,7 +244,7 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
     }
 
     private Mono<LockAttempt> hold(boolean isFollowed) {
-        if (!place.isIn(session)) {
+        if (!place.isIn(session) || !session.isAlive()) {
             return Mono.error(ZooKeeperFailures.noSession(subject()));
         }
         boolean isNew = !place.isHeld();

@@ -126,10 +126,9 @@ final class Places implements Sessions.Events {
             expectNothing(place);
             if (place.isWithdrawn()) {
                 withdrawal.accept(place);
-            } else {
-                signals.changed(place.id());
             }
         }
+        signals.changedAll();
     }
 
     @Override

@@ -1,14 +1,12 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * One request of a claim, from its turn to its answer. Who asked may leave: then nothing is sent any more, but what was sent is awaited,
@@ -27,16 +25,12 @@ final class Request<T> {
     private @Nullable Runnable atTheEnd;
     private boolean isWaiting;
 
-    Request(MonoSink<T> sink, Subject subject, Scheduler strand) {
+    Request(MonoSink<T> sink, Subject subject, Strand strand) {
         this.sink = sink;
         this.subject = subject;
         sink.onCancel(() -> {
             isLeft = true;
-            try {
-                Disposable unused = strand.schedule(this::stopWaiting);
-            } catch (RejectedExecutionException closed) {
-                waiting.dispose();
-            }
+            strand.run(this::stopWaiting);
         });
     }
 

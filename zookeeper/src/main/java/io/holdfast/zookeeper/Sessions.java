@@ -4,7 +4,6 @@ import io.holdfast.LockBackendException;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
@@ -61,15 +60,11 @@ final class Sessions {
 
     private final Supplier<@Nullable CuratorFramework> clients;
     private final String root;
-    private final Scheduler strand;
+    private final Strand strand;
     private final Scheduler mayBlock;
     private final Tree tree;
     private final Events events;
-    private final ConnectionStateListener listener = (client, state) -> {
-        if (state.isConnected()) {
-            onStrand(this::connected);
-        }
-    };
+    private final ConnectionStateListener listener;
 
     // All below: written and read on the strand, unless noted.
     private final List<Waiting> waiting = new ArrayList<>();
@@ -84,7 +79,7 @@ final class Sessions {
     Sessions(
             Supplier<@Nullable CuratorFramework> clients,
             String root,
-            Scheduler strand,
+            Strand strand,
             Scheduler mayBlock,
             Tree tree,
             Events events) {
@@ -94,6 +89,11 @@ final class Sessions {
         this.mayBlock = mayBlock;
         this.tree = tree;
         this.events = events;
+        listener = (changed, state) -> {
+            if (state.isConnected()) {
+                strand.run(this::connected);
+            }
+        };
     }
 
     /**
@@ -115,7 +115,7 @@ final class Sessions {
             return Mono.create(sink -> {
                 Waiting added = new Waiting(sink, subject);
                 waiting.add(added);
-                sink.onCancel(() -> onStrand(() -> waiting.remove(added)));
+                sink.onCancel(() -> strand.run(() -> waiting.remove(added)));
                 fetch();
             });
         });
@@ -154,9 +154,7 @@ final class Sessions {
         isFetching = true;
         Disposable unused = Mono.fromCallable(this::find)
                 .subscribeOn(mayBlock)
-                .publishOn(strand)
-                .doOnTerminate(() -> isFetching = false)
-                .subscribe(this::fetched, this::fetchFailed);
+                .subscribe(found -> strand.run(() -> fetched(found)), error -> strand.run(() -> fetchFailed(error)));
     }
 
     private Found find() throws Exception {
@@ -164,7 +162,8 @@ final class Sessions {
         if (borrowed == null) {
             throw ZooKeeperFailures.notJoined(new Subject("", "opening a session"));
         }
-        if (client == null) {
+        CuratorFramework before = client;
+        if (before == null || !before.equals(borrowed)) {
             borrowed.getConnectionStateListenable().addListener(listener);
             client = borrowed;
         }
@@ -172,6 +171,7 @@ final class Sessions {
     }
 
     private void fetched(Found found) {
+        isFetching = false;
         if (isClosed) {
             return;
         }
@@ -224,12 +224,13 @@ final class Sessions {
     }
 
     private void fetchFailed(Throwable error) {
+        isFetching = false;
         if (error instanceof LockBackendException) {
             failWaiting(ZooKeeperFailures::notJoined);
         } else if (error instanceof IllegalStateException) {
             failWaiting(subject -> ZooKeeperFailures.clientNotRunning(subject, error));
         } else {
-            LOG.warn("Curator could not open a session with ZooKeeper", error);
+            LOG.warn("Curator could not open a session with ZooKeeper: {}", error.toString());
             failWaiting(subject -> ZooKeeperFailures.notOpened(subject, error));
         }
     }
@@ -261,14 +262,6 @@ final class Sessions {
         }
     }
 
-    private void onStrand(Runnable task) {
-        try {
-            Disposable unused = strand.schedule(task);
-        } catch (RejectedExecutionException closedMeanwhile) {
-            LOG.debug("an event came after the end", closedMeanwhile);
-        }
-    }
-
     /** Called on ZooKeeper's event thread: hands over and returns. */
     private final class Ear implements Watcher {
 
@@ -279,7 +272,7 @@ final class Sessions {
         public void process(WatchedEvent event) {
             Session of = session;
             if (of != null) {
-                onStrand(() -> happened(of, event));
+                strand.run(() -> happened(of, event));
             }
         }
     }

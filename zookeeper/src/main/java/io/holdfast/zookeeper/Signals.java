@@ -36,6 +36,10 @@ final class Signals {
         tell(claimId, new WatchSignal.Changed());
     }
 
+    void changedAll() {
+        byClaim.keySet().forEach(this::changed);
+    }
+
     void lost(String claimId, LossReason reason) {
         tell(claimId, new WatchSignal.Lost(reason));
     }

@@ -2,7 +2,6 @@ package io.holdfast.zookeeper;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -13,12 +12,8 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * The asynchronous calls of ZooKeeper's own client, each a cold {@link Mono} that always answers and never fails. On ZooKeeper's event
@@ -28,7 +23,6 @@ final class Tree {
 
     static final byte[] HOLDS = {'h'};
 
-    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
     private static final byte[] WAITS = {};
     private static final int ANY_VERSION = -1;
 
@@ -46,10 +40,10 @@ final class Tree {
      */
     record Created(String path, long zxid) {}
 
-    private final Scheduler strand;
+    private final Strand strand;
     private final Rights rights;
 
-    Tree(Scheduler strand, Rights rights) {
+    Tree(Strand strand, Rights rights) {
         this.strand = strand;
         this.rights = rights;
     }
@@ -198,13 +192,7 @@ final class Tree {
     }
 
     private <T> Mono<Reply<T>> ask(Consumer<Consumer<Reply<T>>> request) {
-        return Mono.create(sink -> request.accept(reply -> {
-            try {
-                Disposable unused = strand.schedule(() -> sink.success(reply));
-            } catch (RejectedExecutionException closedMeanwhile) {
-                LOG.debug("an answer came after the end: {}", reply);
-            }
-        }));
+        return Mono.create(sink -> request.accept(reply -> strand.run(() -> sink.success(reply))));
     }
 
     /** Rights that let everybody do everything, as those of Curator's default. */

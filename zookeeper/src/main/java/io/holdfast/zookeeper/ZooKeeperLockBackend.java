@@ -65,12 +65,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     private ZooKeeperLockBackend(Builder builder) {
         scheduler = builder.scheduler;
-        desk = new Desk(
-                builder.clients,
-                builder.options(),
-                scheduler,
-                Schedulers.single(scheduler),
-                Schedulers.boundedElastic());
+        desk = new Desk(builder.clients, builder.options(), scheduler, Schedulers.boundedElastic());
     }
 
     /**

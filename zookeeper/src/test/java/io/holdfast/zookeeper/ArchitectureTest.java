@@ -29,6 +29,8 @@ class ArchitectureTest {
                 .areTopLevelClasses()
                 .should()
                 .be(ZooKeeperLockBackend.class)
+                .orShould()
+                .be(DriverLocks.class) // found by name
                 .check(CODE);
     }
 

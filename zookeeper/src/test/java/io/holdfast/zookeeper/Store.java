@@ -1,47 +1,37 @@
 package io.holdfast.zookeeper;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.curator.test.InstanceSpec;
-import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.KeeperException;
 
 /** A server of its own in this JVM, and clients of it. */
 final class Store implements AutoCloseable {
 
-    /** Short, so that sessions may be; a session lasts at least two of them. */
-    static final int TICK_MILLIS = 500;
-
     static final Duration SESSION = Duration.ofSeconds(3);
 
-    private final TestingServer server;
+    private final Server server;
     private final List<CuratorFramework> clients = new ArrayList<>();
     private final CuratorFramework eye;
 
-    private Store(TestingServer server) {
+    private Store(Server server) {
         this.server = server;
         eye = client("");
     }
 
     static Store start() {
-        try {
-            return new Store(new TestingServer(new InstanceSpec(null, -1, -1, -1, true, -1, TICK_MILLIS, -1), true));
-        } catch (Exception e) {
-            throw new AssertionError("no ZooKeeper server", e);
-        }
+        return new Store(Server.start());
     }
 
-    TestingServer server() {
+    Server server() {
         return server;
     }
 
     String address() {
-        return server.getConnectString();
+        return server.address();
     }
 
     CuratorFramework client(String namespace) {
@@ -113,10 +103,6 @@ final class Store implements AutoCloseable {
     @Override
     public void close() {
         clients.forEach(CuratorFramework::close);
-        try {
-            server.close();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
+        server.close();
     }
 }
