@@ -48,10 +48,10 @@ final class Coordinator implements AutoCloseable {
         this.progress = progress;
     }
 
-    Report run(String redisUri) throws InterruptedException {
+    Report run(Servers servers) throws InterruptedException {
         store.fill(settings.items(), settings.buyers());
         for (String name : SHOPS) {
-            shops.add(ShopProcess.start(orderFor(name), redisUri, lines::add));
+            shops.add(ShopProcess.start(orderFor(name), servers, lines::add));
         }
         advancedNanos = System.nanoTime();
         while (readyShops < SHOPS.size()) {

@@ -59,19 +59,30 @@ public final class FlashSale {
     }
 
     private static int run(Settings settings, RedisURI redis, PrintStream out) throws InterruptedException {
+        try (LockServer lockServer = LockServer.start(settings)) {
+            return run(settings, redis, lockServer, out);
+        }
+    }
+
+    private static int run(Settings settings, RedisURI redis, LockServer lockServer, PrintStream out)
+            throws InterruptedException {
         out.printf(
                 Locale.ROOT,
-                "Flash sale: %,d items, %,d buyers, Redis at %s:%d, %s%n",
+                "Flash sale: %,d items, %,d buyers, Redis at %s:%d, %s%s%n",
                 settings.items(),
                 settings.buyers(),
                 redis.getHost(),
                 redis.getPort(),
-                settings.withLock() ? "each sale under a Holdfast lock" : "WITHOUT a lock");
+                settings.withLock() ? "each sale under a Holdfast lock" : "WITHOUT a lock",
+                lockServer
+                        .address()
+                        .map(address -> " in ZooKeeper at " + address)
+                        .orElse(""));
         SaleKeys keys = new SaleKeys("flash-sale:" + UUID.randomUUID());
         try (SaleStore store = new SaleStore(redis, keys);
                 Coordinator coordinator =
                         new Coordinator(settings, store, keys, new Progress(out, Boolean.getBoolean(LIVE)))) {
-            Report report = coordinator.run(redis.toURI().toString());
+            Report report = coordinator.run(new Servers(redis.toURI().toString(), lockServer.address()));
             out.print("\n" + report.toTable() + "\n");
             out.println(report.isPromiseKept() ? "No item was sold twice." : verdict(report));
             return report.isPromiseKept() ? KEPT : BROKEN;

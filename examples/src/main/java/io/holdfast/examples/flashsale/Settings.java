@@ -11,15 +11,23 @@ import java.util.Optional;
  * @param items for sale
  * @param buyers each wants one
  * @param withLock whether each visit is under the lock
+ * @param lockedBy where the lock is
  * @param redis the caller's server; empty for one that the demo starts
  */
-record Settings(int items, int buyers, boolean withLock, Optional<RedisURI> redis) {
+record Settings(int items, int buyers, boolean withLock, Keeper lockedBy, Optional<RedisURI> redis) {
+
+    /** Where the lock is; the stock is in Redis in either case. */
+    enum Keeper {
+        REDIS,
+        ZOOKEEPER
+    }
 
     static final String USAGE = """
-            usage: flash-sale [--items N] [--buyers N] [--without-lock] [--redis URI]
+            usage: flash-sale [--items N] [--buyers N] [--without-lock | --zookeeper] [--redis URI]
               --items N        how many items are for sale, from 1 to 1000000; default 1000
               --buyers N       how many buyers come, from 1 to 1000000; default 10000
               --without-lock   the same sale without the lock
+              --zookeeper      the lock is in a ZooKeeper that the demo starts; the stock stays in Redis
               --redis URI      a server of yours, such as redis://:password@localhost:6379; default: one of our own
               --help           this text
             exit status: 0 kept all promises, 1 broke one (such as: an item was sold twice), 2 could not run
@@ -33,7 +41,7 @@ record Settings(int items, int buyers, boolean withLock, Optional<RedisURI> redi
      * @throws IllegalArgumentException if it cannot be understood, saying why
      */
     static Settings parse(List<String> arguments) {
-        Settings settings = new Settings(1_000, 10_000, true, Optional.empty());
+        Settings settings = new Settings(1_000, 10_000, true, Keeper.REDIS, Optional.empty());
         Iterator<String> words = arguments.iterator();
         while (words.hasNext()) {
             settings = settings.with(words.next(), words);
@@ -43,10 +51,11 @@ record Settings(int items, int buyers, boolean withLock, Optional<RedisURI> redi
 
     private Settings with(String option, Iterator<String> words) {
         return switch (option) {
-            case "--items" -> new Settings(number(option, words), buyers, withLock, redis);
-            case "--buyers" -> new Settings(items, number(option, words), withLock, redis);
-            case "--without-lock" -> new Settings(items, buyers, false, redis);
-            case "--redis" -> new Settings(items, buyers, withLock, Optional.of(uri(option, words)));
+            case "--items" -> new Settings(number(option, words), buyers, withLock, lockedBy, redis);
+            case "--buyers" -> new Settings(items, number(option, words), withLock, lockedBy, redis);
+            case "--without-lock" -> new Settings(items, buyers, false, lockedBy, redis);
+            case "--zookeeper" -> new Settings(items, buyers, withLock, Keeper.ZOOKEEPER, redis);
+            case "--redis" -> new Settings(items, buyers, withLock, lockedBy, Optional.of(uri(option, words)));
             default -> throw new IllegalArgumentException("unknown option '%s'".formatted(option));
         };
     }

@@ -2,10 +2,8 @@ package io.holdfast.examples.flashsale;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
-import io.holdfast.redis.RedisLockBackend;
 import io.lettuce.core.LMoveArgs;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import io.lettuce.core.resource.ClientResources;
 import java.io.BufferedReader;
@@ -13,7 +11,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Optional;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -62,11 +59,10 @@ final class Shop {
 
     /** The main thread does nothing but listen to the coordinator; all serving is on the threads of the drivers. */
     public static void main(String[] arguments) throws IOException {
-        RedisURI uri = RedisURI.create(
-                Optional.ofNullable(System.getenv(ShopOrder.REDIS_URI)).orElseThrow());
+        Servers servers = Servers.from(System.getenv());
         ClientResources resources = ClientResources.create();
-        RedisClient client = RedisClient.create(resources, uri);
-        LockClient locks = LockClient.builder(RedisLockBackend.create(resources, uri))
+        RedisClient client = RedisClient.create(resources, servers.redis());
+        LockClient locks = LockClient.builder(servers.lockBackend(resources))
                 .options(LOCK_OPTIONS)
                 .build();
         Shop shop = new Shop(ShopOrder.parse(arguments), client.connect().reactive(), locks);

@@ -3,8 +3,7 @@ package io.holdfast.examples.flashsale;
 import java.util.List;
 
 /**
- * What the coordinator tells a shop on its command line. The server's address is not part of it: it may hold a password, and
- * command lines are for all to see.
+ * What the coordinator tells a shop on its command line. Addresses of servers are not part of it: see {@link Servers}.
  *
  * @param shop its name
  * @param keys of the sale
@@ -12,9 +11,6 @@ import java.util.List;
  * @param accidentAt the stock at which it stops with the lock in hand; -1 for never
  */
 record ShopOrder(String shop, SaleKeys keys, boolean withLock, int accidentAt) {
-
-    /** The environment variable with the server's address. */
-    static final String REDIS_URI = "FLASH_SALE_REDIS";
 
     List<String> toArguments() {
         return List.of(shop, keys.prefix(), Boolean.toString(withLock), Integer.toString(accidentAt));

@@ -29,14 +29,14 @@ final class ShopProcess implements AutoCloseable {
      *
      * @param lines told of everything that it writes, on a thread of its own
      */
-    static ShopProcess start(ShopOrder order, String redisUri, Consumer<ShopLine> lines) {
+    static ShopProcess start(ShopOrder order, Servers servers, Consumer<ShopLine> lines) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Shop.class.getName()));
         command.addAll(order.toArguments());
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().put(ShopOrder.REDIS_URI, redisUri);
+        builder.environment().putAll(servers.toEnvironment());
         try {
             ShopProcess shop = new ShopProcess(order.shop(), builder.start());
             shop.readInto(lines);

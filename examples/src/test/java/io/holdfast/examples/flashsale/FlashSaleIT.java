@@ -48,6 +48,18 @@ class FlashSaleIT {
     }
 
     @Test
+    void theLockMayBeInZooKeeper() {
+        int status = run("--items", "100", "--buyers", "400", "--zookeeper", "--redis", redis.uri());
+
+        assertThat(status).as(() -> out + "\n" + err).isZero();
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("under a Holdfast lock in ZooKeeper at 127.0.0.1:");
+        assertThat(row("sold")).isEqualTo("100");
+        assertThat(row("oversold")).isEqualTo("0");
+        assertThat(row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
+        assertThat(row("shop killed")).isEqualTo("B, with the lock in hand");
+    }
+
+    @Test
     void withoutTheLockItemsAreSoldTwice() {
         int status = run("--items", "100", "--buyers", "400", "--without-lock", "--redis", redis.uri());
 

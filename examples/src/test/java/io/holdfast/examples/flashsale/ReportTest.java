@@ -89,7 +89,7 @@ class ReportTest {
     }
 
     private static Report report(List<Visit> visits, Optional<Killing> killing) {
-        Settings settings = new Settings(2, 3, true, Optional.empty());
+        Settings settings = new Settings(2, 3, true, Settings.Keeper.REDIS, Optional.empty());
         return new Report(settings, List.of("A", "B", "C"), visits, killing, Duration.ofSeconds(1));
     }
 }

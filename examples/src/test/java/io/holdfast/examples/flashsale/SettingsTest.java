@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,7 +18,14 @@ class SettingsTest {
         assertThat(settings.items()).isEqualTo(1_000);
         assertThat(settings.buyers()).isEqualTo(10_000);
         assertThat(settings.withLock()).isTrue();
+        assertThat(settings.lockedBy()).isEqualTo(Settings.Keeper.REDIS);
         assertThat(settings.redis()).isEmpty();
+    }
+
+    @Test
+    void theLockMayBeInZooKeeper() {
+        assertThat(Settings.parse(List.of("--items", "7", "--zookeeper")))
+                .isEqualTo(new Settings(7, 10_000, true, Settings.Keeper.ZOOKEEPER, Optional.empty()));
     }
 
     @Test
