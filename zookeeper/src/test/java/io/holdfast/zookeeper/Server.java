@@ -23,10 +23,6 @@ final class Server implements AutoCloseable {
 
     private static final DefaultMetricsProvider METRICS = new DefaultMetricsProvider();
 
-    static {
-        ServerMetrics.metricsProviderInitialized(METRICS);
-    }
-
     private final Path files;
     private int port;
     private ZooKeeperServer server;
@@ -48,6 +44,7 @@ final class Server implements AutoCloseable {
 
     /** Again, at the same port and with the same data. */
     void begin() {
+        ServerMetrics.metricsProviderInitialized(METRICS); // one for the JVM: another server may have set its own
         try {
             server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS);
             connections = ServerCnxnFactory.createFactory(
