@@ -26,6 +26,7 @@ final class Place {
     private boolean isMarked;
     private boolean isWithdrawn;
     private @Nullable String waitsFor;
+    private @Nullable String orphan;
 
     Place(LockClaim claim) {
         this.claim = claim;
@@ -108,7 +109,19 @@ final class Place {
     }
 
     boolean isEmpty() {
-        return session == null && waitsFor == null;
+        return session == null && waitsFor == null && orphan == null;
+    }
+
+    /** What it held in a session that has ended may still be there. Its holder is told first: then it is released, and deleted. */
+    void orphaned(String itsPath) {
+        orphan = itsPath;
+    }
+
+    @Nullable
+    String takeOrphan() {
+        String taken = orphan;
+        orphan = null;
+        return taken;
     }
 
     /** Whether there may be a node that is not known, of the session that it belongs to. */

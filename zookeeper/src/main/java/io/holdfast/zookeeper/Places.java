@@ -108,11 +108,27 @@ final class Places implements Sessions.Events {
 
     @Override
     public void opened(Session session) {
+        sweep(session);
+        lookAgain();
+    }
+
+    /** The holder knows of the loss, so the next one need not wait for the server to notice. */
+    void giveUpOrphan(Place place, @Nullable Session current) {
+        String path = place.takeOrphan();
+        if (path != null) {
+            orphans.add(path);
+            if (current != null) {
+                sweep(current);
+            }
+        }
+    }
+
+    /** One try each: the server ends what is left of a session by itself. */
+    private void sweep(Session session) {
         for (String path : orphans) {
             Disposable unused = tree.delete(session, path).subscribe(reply -> LOG.debug("left over: {}", reply));
         }
         orphans.clear();
-        lookAgain();
     }
 
     @Override
@@ -156,14 +172,17 @@ final class Places implements Sessions.Events {
     }
 
     private void endedWithIts(Session session, Place place) {
-        if (place.path() != null) {
-            orphans.add(place.knownPath());
-        }
-        boolean wasHeld = place.isHeld();
+        String path = place.path();
+        boolean isLost = place.isHeld() && !place.isWithdrawn();
         guardNoLonger(place);
         expectNothing(place);
         place.left();
-        if (wasHeld && !place.isWithdrawn()) {
+        if (path != null && isLost) {
+            place.orphaned(path);
+        } else if (path != null) {
+            orphans.add(path);
+        }
+        if (isLost) {
             LOG.debug("{} ended with {}", place, session);
             signals.lost(place.id(), LossReason.DISCONNECTED);
         }

@@ -121,6 +121,13 @@ final class Sessions {
         });
     }
 
+    /** The current session; null unless it is connected. */
+    @Nullable
+    Session connectedNow() {
+        Session known = session;
+        return known != null && known.isConnected() ? known : null;
+    }
+
     boolean isCurrent(Session other) {
         return session != null && session.is(other);
     }

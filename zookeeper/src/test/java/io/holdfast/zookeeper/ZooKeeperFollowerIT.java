@@ -50,15 +50,17 @@ class ZooKeeperFollowerIT {
                     .findFirst()
                     .orElseThrow();
             try (CuratorFramework cutOff = Store.connect("f", address(follower), SESSION);
+                    CuratorFramework onlooker = Store.connect("f", address(follower), SESSION);
                     CuratorFramework near = Store.connect("f", address(third), SESSION)) {
-                compete(cutOff, near, wires.get(List.of(follower.getServerId(), leader.getServerId())));
+                compete(cutOff, onlooker, near, wires.get(List.of(follower.getServerId(), leader.getServerId())));
             }
         } finally {
             wires.values().forEach(TcpProxy::close);
         }
     }
 
-    private static void compete(CuratorFramework cutOff, CuratorFramework near, TcpProxy wire) throws Exception {
+    private static void compete(
+            CuratorFramework cutOff, CuratorFramework onlooker, CuratorFramework near, TcpProxy wire) throws Exception {
         LockClient locks = LockClient.create(ZooKeeperLockBackend.over(cutOff));
         LockClient rivals = LockClient.create(ZooKeeperLockBackend.over(near));
         LockLease lease = Waiting.forMono(locks.lock("follower").acquire());
@@ -74,7 +76,7 @@ class ZooKeeperFollowerIT {
         AtomicLong lastRead = new AtomicLong(cut);
         while (!granted.isDone()
                 && System.nanoTime() - cut < SESSION.multipliedBy(4).toNanos()) {
-            readInBackground(cutOff, lastRead);
+            readInBackground(onlooker, lastRead);
             Waiting.pass(Duration.ofMillis(50));
         }
         assertThat(granted).succeedsWithin(SESSION);
@@ -83,6 +85,10 @@ class ZooKeeperFollowerIT {
         System.out.printf(
                 "follower cut off: loss after %d ms, rival after %d ms; the last read that was answered was sent after %d ms%n",
                 millis(lost.join() - cut), millis(granted.join() - cut), millis(lastRead.get() - cut));
+        long believed = SessionValidity.of((int) SESSION.toMillis()).toNanos();
+        assertThat(lastRead.get() + believed)
+                .as("a lease that counts from reads would have been believed until")
+                .isGreaterThan(granted.join());
         wire.pass();
         Waiting.forMono(rivals.close());
         Waiting.forMono(locks.close());

@@ -114,6 +114,20 @@ class ZooKeeperSessionIT {
         Waiting.forMono(next.release());
     }
 
+    /** The client gives up its session, and the server does not know it yet. */
+    @Test
+    void whatALostSessionLeftBehindIsSweptAwayByTheNextOne() throws Exception {
+        LockLease lease = held(locks, "swept");
+        curator.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+        assertThat(loss(lease)).isEqualTo(LossReason.DISCONNECTED);
+        Duration soonerThanTheServer = SESSION.dividedBy(2);
+        Waiting.until(
+                "its node is gone",
+                soonerThanTheServer,
+                () -> store.claims("/app/holdfast").isEmpty());
+        Waiting.forMono(held(rival, "swept").release());
+    }
+
     @Test
     void waiterWhoseSessionExpiredQueuesAgain() throws Exception {
         LockLease lease = held(rival, "again");
