@@ -10,9 +10,7 @@ import io.holdfast.zookeeper.Tree.Created;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.slf4j.Logger;
@@ -126,24 +124,13 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
                 });
     }
 
-    /** A creation of this session may have been carried out or not. Its own reads may be behind: sync first (CURATOR-79, -264). */
+    /** A creation of this session may have been carried out or not. */
     private Mono<LockAttempt> recover() {
-        String queue = place.queue().path();
-        return Mono.zip(tree.sync(session, queue), tree.list(session, queue)).flatMap(both -> {
-            Reply<?> synced = both.getT1();
-            Reply<List<String>> listed = both.getT2();
-            if (!synced.isOk() && !synced.isNoNode()) {
-                return fail(synced);
-            }
-            if (!listed.isOk()) {
-                return listed.isNoNode() ? enter(TRIES) : fail(listed);
-            }
-            Optional<QueueNode> own = listed.get().stream()
-                    .map(QueueNode::parse)
-                    .filter(node -> node != null && node.belongsTo(claim, session.id()))
-                    .min(Comparator.comparingInt(QueueNode::sequence));
-            return own.isPresent() ? adopt(place.queue().of(own.get().name())) : enter(TRIES);
-        });
+        return new OwnNodes(place, session, tree, subject())
+                .find()
+                .flatMap(nodes -> nodes.isEmpty()
+                        ? enter(TRIES)
+                        : adopt(place.queue().of(nodes.get(0).name())));
     }
 
     private Mono<LockAttempt> adopt(String path) {

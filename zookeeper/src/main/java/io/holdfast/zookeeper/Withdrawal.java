@@ -2,8 +2,6 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.Ownership;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
-import java.util.List;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -37,25 +35,12 @@ record Withdrawal(Place place, Session session, Tree tree, Places places) {
     }
 
     /** A creation had an unknown outcome, so there may be a node, or one more. */
-    private Mono<Boolean> deleteAllOfIts() {
-        String queue = place.queue().path();
-        return Mono.zip(tree.sync(session, queue), tree.list(session, queue)).flatMap(both -> {
-            Reply<List<String>> listed = both.getT2();
-            for (Reply<?> reply : List.of(both.getT1(), listed)) {
-                if (!reply.isOk() && !reply.isNoNode()) {
-                    return Mono.error(ZooKeeperFailures.of(subject(), reply));
-                }
-            }
-            return Flux.fromIterable(listed.isOk() ? listed.get() : List.of())
-                    .filter(this::isItsOwn)
-                    .concatMap(name -> delete(place.queue().of(name)))
-                    .then(Mono.just(true));
-        });
-    }
-
-    private boolean isItsOwn(String name) {
-        QueueNode node = QueueNode.parse(name);
-        return node != null && node.belongsTo(place.claim(), session.id());
+    private Mono<Void> deleteAllOfIts() {
+        return new OwnNodes(place, session, tree, subject())
+                .find()
+                .flatMapIterable(nodes -> nodes)
+                .concatMap(node -> delete(place.queue().of(node.name())))
+                .then();
     }
 
     private Subject subject() {

@@ -55,7 +55,9 @@ class ZooKeeperFaultsIT {
     void close() {
         proxy.pass();
         Waiting.until("nothing is left before the client is closed", () -> claims().isEmpty());
-        assertThat(Waiting.forMono(backend.contents())).isEmpty();
+        Waiting.until(
+                "the back end knows it",
+                () -> Waiting.forMono(backend.contents()).isEmpty());
         Waiting.forMono(locks.close());
         Waiting.forMono(rival.close());
         curator.close();
@@ -117,6 +119,7 @@ class ZooKeeperFaultsIT {
         LockClaim claim = claim("given up", io.holdfast.spi.Waiting.QUEUE);
         proxy.cutAfter(Direction.TO_CLIENT, 0);
         var look = backend.tryAcquire(claim).subscribe(answer -> {}, error -> {});
+        Waiting.until("the server has carried it out", () -> claims().size() == 1);
         look.dispose();
         Ownership released =
                 Waiting.forMono(backend.release(claim).retryWhen(Retry.fixedDelay(200, Duration.ofMillis(20))));
