@@ -97,7 +97,9 @@ class ZooKeeperSessionIT {
 
     @Test
     void nodeDeletedBySomebodyElseIsALossAtOnce() {
-        LockLease lease = held(locks, "deleted");
+        LockOptions watchedOnly = LockOptions.builder().autoRenew(false).build();
+        LockLease lease =
+                Waiting.forMono(locks.lock("deleted").with(watchedOnly).acquire());
         store.claims("/app/holdfast").forEach(store::delete);
         assertThat(loss(lease)).isEqualTo(LossReason.NOT_HELD);
         Waiting.forMono(held(rival, "deleted").release());
