@@ -21,11 +21,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import reactor.blockhound.BlockHound;
 import reactor.blockhound.BlockingOperationError;
 import reactor.core.publisher.Flux;
 
-/** On the session of a clustered Vert.x. BlockHound watches its event loops. */
+/** On the session of a clustered Vert.x. BlockHound watches its event loops, which are threads of Netty's. */
 class ZooKeeperVertxIT {
 
     private static final String ROOT = "/io.vertx/holdfast";
@@ -39,9 +38,6 @@ class ZooKeeperVertxIT {
 
     @BeforeAll
     static void start() {
-        BlockHound.builder()
-                .nonBlockingThreadPredicate(before -> before.or(ZooKeeperVertxIT::isEventLoop))
-                .install();
         store = Store.start();
     }
 
@@ -57,10 +53,6 @@ class ZooKeeperVertxIT {
         }
         Waiting.forMono(rival.close());
         Waiting.until("nothing is left", () -> store.claims(ROOT).isEmpty());
-    }
-
-    private static boolean isEventLoop(Thread thread) {
-        return thread.getName().startsWith("vert.x-eventloop");
     }
 
     private static <T> T done(io.vertx.core.Future<T> future) {
