@@ -32,6 +32,8 @@ public final class ArchitectureRules {
             "io.holdfast.InMemoryLockBackend",
             "io.holdfast.internal.ClientBuilder",
             "io.holdfast.redlock.RedlockBackend",
+            "io.holdfast.zookeeper.ZooKeeperLockBackend",
+            "io.holdfast.zookeeper.ZooKeeperLockBackend$Builder",
             ExclusionContract.class.getName(),
             QueueContract.class.getName(),
             WithdrawalContract.class.getName());

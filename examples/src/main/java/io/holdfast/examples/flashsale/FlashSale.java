@@ -86,6 +86,7 @@ public final class FlashSale {
         return switch (settings.lock()) {
             case REDIS -> "each sale under a Holdfast lock";
             case REDLOCK -> "each sale under a Holdfast lock at five other servers";
+            case ZOOKEEPER -> "each sale under a Holdfast lock in ZooKeeper";
         };
     }
 
@@ -93,6 +94,7 @@ public final class FlashSale {
         return switch (settings.lock()) {
             case REDIS -> LockServers.shared(redis.toURI().toString());
             case REDLOCK -> LockServers.fiveMasters();
+            case ZOOKEEPER -> LockServers.zooKeeper();
         };
     }
 

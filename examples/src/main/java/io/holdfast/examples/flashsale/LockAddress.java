@@ -3,10 +3,14 @@ package io.holdfast.examples.flashsale;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.util.List;
 import java.util.Locale;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
  * Where a shop finds the lock.
@@ -19,7 +23,8 @@ record LockAddress(Kind kind, List<String> servers) {
     /** Who guards the lock. */
     enum Kind {
         REDIS,
-        REDLOCK
+        REDLOCK,
+        ZOOKEEPER
     }
 
     String toText() {
@@ -33,12 +38,25 @@ record LockAddress(Kind kind, List<String> servers) {
 
     /** The only place of the demo where the back ends differ for a shop. */
     LockBackend backend(ClientResources resources) {
-        List<RedisLockBackend> redis = servers.stream()
-                .map(server -> RedisLockBackend.create(resources, RedisURI.create(server)))
-                .toList();
         return switch (kind) {
-            case REDIS -> redis.get(0);
-            case REDLOCK -> RedlockBackend.over(redis);
+            case REDIS -> redis(resources, servers.get(0));
+            case REDLOCK ->
+                RedlockBackend.over(
+                        servers.stream().map(server -> redis(resources, server)).toList());
+            case ZOOKEEPER -> zooKeeper(servers.get(0));
         };
+    }
+
+    private static RedisLockBackend redis(ClientResources resources, String server) {
+        return RedisLockBackend.create(resources, RedisURI.create(server));
+    }
+
+    /** The session ends with this JVM, which is what owns the client. */
+    private static LockBackend zooKeeper(String address) {
+        int sessionMillis = (int) Shop.LOCK_OPTIONS.leaseDuration().toMillis();
+        CuratorFramework client = CuratorFrameworkFactory.newClient(
+                address, sessionMillis, sessionMillis, new ExponentialBackoffRetry(50, 3));
+        client.start();
+        return ZooKeeperLockBackend.over(client);
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.examples.flashsale;
 import io.lettuce.core.RedisURI;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -17,12 +18,13 @@ import java.util.Optional;
 record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, Optional<RedisURI> redis) {
 
     static final String USAGE = """
-            usage: flash-sale [--items N] [--buyers N] [--redlock | --without-lock] [--redis URI]
+            usage: flash-sale [--items N] [--buyers N] [--redlock | --zookeeper | --without-lock] [--redis URI]
               --items N        how many items are for sale, from 1 to 1000000; default 1000
               --buyers N       how many buyers come, from 1 to 1000000; default 10000
               --redlock        the lock is at five servers of its own, and two of them are killed half way
+              --zookeeper      the lock is in a ZooKeeper that the demo starts
               --without-lock   the same sale without the lock
-              --redis URI      a server of yours for the stock, and for the lock unless --redlock, such as
+              --redis URI      a server of yours for the stock, and for the lock if there is nothing else, such as
                                redis://:password@localhost:6379; default: one of our own
               --help           this text
             exit status: 0 kept all promises, 1 broke one (such as: an item was sold twice), 2 could not run
@@ -42,7 +44,8 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
             settings = settings.with(words.next(), words);
         }
         if (!settings.withLock() && settings.lock() != LockAddress.Kind.REDIS) {
-            throw new IllegalArgumentException("--without-lock and --redlock exclude each other");
+            throw new IllegalArgumentException("--without-lock and --%s exclude each other"
+                    .formatted(settings.lock().name().toLowerCase(Locale.ROOT)));
         }
         return settings;
     }
@@ -52,6 +55,7 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
             case "--items" -> new Settings(number(option, words), buyers, withLock, lock, redis);
             case "--buyers" -> new Settings(items, number(option, words), withLock, lock, redis);
             case "--without-lock" -> new Settings(items, buyers, false, lock, redis);
+            case "--zookeeper" -> new Settings(items, buyers, withLock, LockAddress.Kind.ZOOKEEPER, redis);
             case "--redlock" -> new Settings(items, buyers, withLock, LockAddress.Kind.REDLOCK, redis);
             case "--redis" -> new Settings(items, buyers, withLock, lock, Optional.of(uri(option, words)));
             default -> throw new IllegalArgumentException("unknown option '%s'".formatted(option));

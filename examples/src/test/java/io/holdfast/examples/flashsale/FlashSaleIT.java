@@ -48,6 +48,18 @@ class FlashSaleIT {
     }
 
     @Test
+    void theLockMayBeInZooKeeper() {
+        int status = run("--items", "100", "--buyers", "400", "--zookeeper", "--redis", redis.uri());
+
+        assertThat(status).as(() -> out + "\n" + err).isZero();
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("each sale under a Holdfast lock in ZooKeeper");
+        assertThat(row("sold")).isEqualTo("100");
+        assertThat(row("oversold")).isEqualTo("0");
+        assertThat(row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
+        assertThat(row("shop killed")).isEqualTo("B, with the lock in hand");
+    }
+
+    @Test
     void underRedlockTheSaleGoesOnWhenTwoOfFiveMastersAreKilled() {
         int status = run("--items", "100", "--buyers", "400", "--redlock", "--redis", redis.uri());
 

@@ -43,6 +43,12 @@ class SettingsTest {
     }
 
     @Test
+    void theLockMayBeInZooKeeper() {
+        assertThat(Settings.parse(List.of("--items", "7", "--zookeeper")).lock())
+                .isEqualTo(LockAddress.Kind.ZOOKEEPER);
+    }
+
+    @Test
     void aLockAtFiveServersIsNoLockWithoutALock() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Settings.parse(List.of("--redlock", "--without-lock")))

@@ -1,0 +1,233 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Takes the requests of a back end and works on them on its strand: one thread at a time, so that nothing in there needs a lock. What
+ * waits for ZooKeeper is in flight and holds up nobody.
+ */
+final class Desk {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
+
+    private static final Renewal NOT_HELD = new Renewal.NotHeld();
+
+    /** What a user may choose. */
+    record Options(String root, Tree.Rights rights, boolean failFast, Duration closingTime) {}
+
+    private final Scheduler scheduler;
+    private final Strand strand;
+    private final Duration closingTime;
+    private final Signals signals;
+    private final Tree tree;
+    private final Sessions sessions;
+    private final Places places;
+    private final Tombstones tombstones = new Tombstones();
+    private final Mono<Void> closing;
+
+    /** Written once, on the strand: from then on nothing new is taken in. */
+    private boolean isClosing;
+
+    /** Written once, on the strand; a watch reads it anywhere. */
+    private volatile boolean isClosed;
+
+    /**
+     * Sends nothing yet.
+     *
+     * @param scheduler signals come there; gives the time
+     * @param mayBlock opens sessions
+     */
+    Desk(Supplier<@Nullable CuratorFramework> clients, Options options, Scheduler scheduler, Scheduler mayBlock) {
+        this.scheduler = scheduler;
+        strand = new Strand(scheduler);
+        closingTime = options.closingTime();
+        signals = new Signals(scheduler);
+        tree = new Tree(strand, options.rights());
+        places = new Places(signals, tree, options.failFast(), this::withdrawOnceMore);
+        sessions = new Sessions(clients, options.root(), strand, mayBlock, tree, places);
+        closing = closeNow().cache();
+    }
+
+    Mono<LockAttempt> look(LockClaim claim) {
+        return Mono.create(sink -> {
+            Request<LockAttempt> request =
+                    new Request<>(sink, Subject.of("acquire", claim.key().name()), strand);
+            strand.run(() -> enqueue(request, claim, place -> lookNow(request, claim, place)));
+        });
+    }
+
+    private void lookNow(Request<LockAttempt> request, LockClaim claim, Place place) {
+        if (isClosing) {
+            request.fail(ZooKeeperFailures.closed(request.subject()));
+        } else if (tombstones.contains(claim.id())) {
+            request.answer(new LockAttempt.Contended(Look.lookAgainWithin(claim)));
+        } else {
+            request.begin(sessions, session -> new Look(claim, place, session, tree, places).answer());
+        }
+    }
+
+    Mono<Ownership> release(LockClaim claim) {
+        return Mono.create(sink -> {
+            Request<Ownership> request =
+                    new Request<>(sink, Subject.of("release", claim.key().name()), strand);
+            strand.run(() -> {
+                tombstones.add(claim.id(), scheduler.now(TimeUnit.NANOSECONDS));
+                enqueue(request, claim, place -> releaseNow(request, place));
+            });
+        });
+    }
+
+    private void releaseNow(Request<Ownership> request, Place place) {
+        place.withdraw();
+        places.giveUpOrphan(place, sessions.connectedNow());
+        if (place.hasNothingThere()) {
+            places.expectNothing(place);
+            request.answer(Ownership.NOT_HELD);
+        } else {
+            request.begin(sessions, session -> new Withdrawal(place, session, tree, places).answer());
+        }
+    }
+
+    /** Nobody waits for it: the release that was asked for has failed. */
+    private void withdrawOnceMore(Place place) {
+        Disposable unused = release(place.claim())
+                .subscribe(
+                        ownership -> LOG.debug("given up at last: {}", place),
+                        error -> LOG.debug("not given up yet: {}", place, error));
+    }
+
+    private <T> void enqueue(Request<T> request, LockClaim claim, Consumer<Place> work) {
+        if (isClosed) {
+            request.fail(ZooKeeperFailures.closed(request.subject()));
+            return;
+        }
+        Place place = places.open(claim);
+        place.turns().take(done -> {
+            request.atTheEnd(() -> {
+                done.run();
+                places.settle(place);
+            });
+            work.accept(place);
+        });
+    }
+
+    Mono<List<Renewal>> renew(List<LockClaim> claims) {
+        return strand.defer(() -> renewNow(claims));
+    }
+
+    private Mono<List<Renewal>> renewNow(List<LockClaim> claims) {
+        Map<String, Place> held = new LinkedHashMap<>();
+        for (LockClaim claim : claims) {
+            Place place = places.find(claim.id());
+            if (place != null && place.isHeld() && !place.isWithdrawn()) {
+                held.put(place.knownPath(), place);
+            }
+        }
+        if (held.isEmpty()) {
+            return Mono.just(claims.stream().map(claim -> NOT_HELD).toList());
+        }
+        Subject subject = claims.size() == 1
+                ? Subject.of("renew", claims.get(0).key().name())
+                : new Subject("", "renew %d locks".formatted(claims.size()));
+        return sessions.current(subject)
+                .flatMap(session -> new Renewals(session, tree, subject)
+                        .areThere(List.copyOf(held.keySet()))
+                        .map(answers -> renewals(claims, session, held, answers)));
+    }
+
+    private List<Renewal> renewals(
+            List<LockClaim> claims, Session session, Map<String, Place> asked, List<Boolean> answers) {
+        Set<String> there = new HashSet<>();
+        Iterator<Boolean> isThere = answers.iterator();
+        for (Map.Entry<String, Place> entry : asked.entrySet()) {
+            Place place = entry.getValue();
+            boolean isStillIts = place.isIn(session) && place.knownPath().equals(entry.getKey());
+            if (isThere.next() && isStillIts) {
+                there.add(place.id());
+            } else if (isStillIts) {
+                places.gone(place);
+            }
+        }
+        Renewal held = new Renewal.Held(session.validity());
+        return claims.stream()
+                .map(claim -> there.contains(claim.id()) ? held : NOT_HELD)
+                .toList();
+    }
+
+    Flux<WatchSignal> watch(LockClaim claim) {
+        return Flux.defer(() -> isClosed
+                ? Flux.error(
+                        ZooKeeperFailures.closed(Subject.of("watch", claim.key().name())))
+                : signals.of(claim.id()));
+    }
+
+    Mono<Void> ping() {
+        Subject subject = new Subject("", "ping");
+        return strand.defer(() -> sessions.current(subject)
+                .flatMap(session -> tree.sync(session, Session.EAR))
+                .flatMap(synced ->
+                        synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced))));
+    }
+
+    Mono<Void> close() {
+        return closing;
+    }
+
+    private Mono<Void> closeNow() {
+        return strand.defer(this::giveUpAll)
+                .timeout(closingTime, Mono.empty(), scheduler)
+                .then(strand.defer(() -> Mono.fromRunnable(this::stop)));
+    }
+
+    /** The session goes on, so the servers would not end any of it. */
+    private Mono<Void> giveUpAll() {
+        isClosing = true;
+        return Flux.fromIterable(places.all())
+                .flatMap(this::giveUp, Integer.MAX_VALUE)
+                .then();
+    }
+
+    private Mono<Ownership> giveUp(Place place) {
+        return release(place.claim()).onErrorResume(error -> {
+            LOG.warn("{} may stay until its session ends: {}", place, error.toString());
+            return Mono.empty();
+        });
+    }
+
+    private void stop() {
+        isClosed = true;
+        sessions.close();
+        signals.fail(ZooKeeperFailures.closed(new Subject("", "watch")));
+    }
+
+    Mono<List<String>> contents() {
+        return strand.defer(() -> Mono.just(places.contents()));
+    }
+
+    int watchCount() {
+        return signals.count();
+    }
+}

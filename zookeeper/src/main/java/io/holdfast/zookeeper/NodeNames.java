@@ -1,0 +1,32 @@
+package io.holdfast.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Names of ours as names of nodes: letters, digits and {@code -} stay, every other byte of the UTF-8 form becomes {@code %} and two
+ * digits. So two names never become one, no name has a {@code /}, and none is {@code .}, {@code ..} or one of the characters that
+ * ZooKeeper refuses (the Programmer's Guide, "The ZooKeeper Data Model"). {@code _} is left for {@link QueueNode} to separate with.
+ */
+final class NodeNames {
+
+    private static final String HEX = "0123456789ABCDEF";
+
+    private NodeNames() {}
+
+    static String encode(String name) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        StringBuilder encoded = new StringBuilder(bytes.length + 16);
+        for (byte b : bytes) {
+            if (isPlain(b)) {
+                encoded.append((char) b);
+            } else {
+                encoded.append('%').append(HEX.charAt((b >> 4) & 0xF)).append(HEX.charAt(b & 0xF));
+            }
+        }
+        return encoded.toString();
+    }
+
+    private static boolean isPlain(byte b) {
+        return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '-';
+    }
+}

@@ -1,0 +1,190 @@
+package io.holdfast.zookeeper;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import org.jspecify.annotations.Nullable;
+
+/** What one claim has in ZooKeeper, as far as it is known. Everything in it is read and written on the strand. */
+final class Place {
+
+    private final LockClaim claim;
+    private final Turns turns = new Turns();
+
+    /** Known with the first session. */
+    private @Nullable LockPath queue;
+
+    /** The session of the node, or of a creation whose outcome is not known; null without either. */
+    private @Nullable Session session;
+
+    private @Nullable String path;
+    private @Nullable QueueNode node;
+    private long zxid;
+    private boolean isDoubtful;
+    private boolean isHeld;
+    private boolean isMarked;
+    private boolean isWithdrawn;
+    private @Nullable String waitsFor;
+    private @Nullable String orphan;
+
+    Place(LockClaim claim) {
+        this.claim = claim;
+    }
+
+    String id() {
+        return claim.id();
+    }
+
+    LockClaim claim() {
+        return claim;
+    }
+
+    String lockName() {
+        return claim.key().name();
+    }
+
+    LockPath queue() {
+        return requireNonNull(queue, "no session yet");
+    }
+
+    void findQueue(Session of) {
+        queue = LockPath.of(of.root(), claim.key());
+    }
+
+    boolean isPermit() {
+        return claim.key().kind() == LockKind.SEMAPHORE;
+    }
+
+    Turns turns() {
+        return turns;
+    }
+
+    /** A creation is sent: from now on there may be a node. */
+    void entering(Session sentIn) {
+        session = sentIn;
+        path = null;
+        node = null;
+    }
+
+    /** The outcome of a creation is not known: there may be a node now, or even later. */
+    void enteredPerhaps() {
+        isDoubtful = true;
+    }
+
+    void entered(Session sentIn, Tree.Created created) {
+        session = sentIn;
+        path = created.path();
+        node = requireNonNull(
+                QueueNode.parse(created.path().substring(queue().path().length() + 1)),
+                "the server changed the name of a node");
+        zxid = created.zxid();
+        isHeld = false;
+        isMarked = false;
+        waitsFor = null;
+    }
+
+    /** There is surely no node. */
+    void left() {
+        session = null;
+        path = null;
+        node = null;
+        isHeld = false;
+        isDoubtful = false;
+        waitsFor = null;
+    }
+
+    boolean belongsTo(Session which) {
+        return session != null && session.is(which);
+    }
+
+    /** Whether its node is known, and of that session. */
+    boolean isIn(Session which) {
+        return path != null && belongsTo(which);
+    }
+
+    /** Whether nothing of it can be in ZooKeeper. */
+    boolean hasNothingThere() {
+        return session == null;
+    }
+
+    boolean isEmpty() {
+        return session == null && waitsFor == null && orphan == null;
+    }
+
+    /** What it held in a session that has ended may still be there. Its holder is told first: then it is released, and deleted. */
+    void orphaned(String itsPath) {
+        orphan = itsPath;
+    }
+
+    @Nullable
+    String takeOrphan() {
+        String taken = orphan;
+        orphan = null;
+        return taken;
+    }
+
+    /** Whether there may be a node that is not known, of the session that it belongs to. */
+    boolean isDoubtful() {
+        return isDoubtful || (session != null && path == null);
+    }
+
+    @Nullable
+    String path() {
+        return path;
+    }
+
+    String knownPath() {
+        return requireNonNull(path, "no node");
+    }
+
+    QueueNode node() {
+        return requireNonNull(node, "no node");
+    }
+
+    long zxid() {
+        return zxid;
+    }
+
+    boolean isHeld() {
+        return isHeld;
+    }
+
+    void hold() {
+        isHeld = true;
+        waitsFor = null;
+    }
+
+    boolean isMarked() {
+        return isMarked;
+    }
+
+    void marked() {
+        isMarked = true;
+    }
+
+    /** Nobody wants it any more: what is left of it has to go, however long that takes. */
+    void withdraw() {
+        isWithdrawn = true;
+    }
+
+    boolean isWithdrawn() {
+        return isWithdrawn;
+    }
+
+    /** The node whose change it waits for; null when it has to look by itself. */
+    @Nullable
+    String waitsFor() {
+        return waitsFor;
+    }
+
+    void waitFor(@Nullable String watched) {
+        waitsFor = watched;
+    }
+
+    @Override
+    public String toString() {
+        return "%s '%s' of claim %s"
+                .formatted(isHeld ? "held" : path == null ? "no place at" : "queued at", lockName(), claim.id());
+    }
+}

@@ -1,0 +1,212 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockClaim;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+
+/**
+ * All that the claims of this back end have in ZooKeeper, and what becomes of it when the session does something. On the strand only.
+ */
+final class Places implements Sessions.Events {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
+
+    private final Map<String, Place> byClaim = new HashMap<>();
+    private final Map<String, Set<Place>> waitingFor = new HashMap<>();
+    private final Map<String, Place> byOwnNode = new HashMap<>();
+
+    /** Nodes of sessions that have ended: gone as soon as the server notices, or sooner if we delete them. */
+    private final List<String> orphans = new ArrayList<>();
+
+    private final Signals signals;
+    private final Tree tree;
+    private final boolean failFast;
+    private final Consumer<Place> withdrawal;
+
+    /**
+     * Nothing yet.
+     *
+     * @param withdrawal tries once more to give up a place that nobody wants
+     */
+    Places(Signals signals, Tree tree, boolean failFast, Consumer<Place> withdrawal) {
+        this.signals = signals;
+        this.tree = tree;
+        this.failFast = failFast;
+        this.withdrawal = withdrawal;
+    }
+
+    Place open(LockClaim claim) {
+        return byClaim.computeIfAbsent(claim.id(), id -> new Place(claim));
+    }
+
+    @Nullable
+    Place find(String claimId) {
+        return byClaim.get(claimId);
+    }
+
+    List<Place> all() {
+        return List.copyOf(byClaim.values());
+    }
+
+    /** Forgets it when there is nothing to remember. */
+    void settle(Place place) {
+        if (place.isEmpty() && place.turns().areOver()) {
+            byClaim.remove(place.id(), place);
+        }
+    }
+
+    /** Before the watch is set: an event of it is not missed then. */
+    void expect(String path, Place place) {
+        expectNothing(place);
+        place.waitFor(path);
+        waitingFor.computeIfAbsent(path, it -> new HashSet<>(1)).add(place);
+    }
+
+    void expectNothing(Place place) {
+        String path = place.waitsFor();
+        if (path != null) {
+            place.waitFor(null);
+            waitingFor.computeIfPresent(path, (it, places) -> {
+                places.remove(place);
+                return places.isEmpty() ? null : places;
+            });
+        }
+    }
+
+    /** Its node is watched by its owner from now on. */
+    void guard(Place place) {
+        byOwnNode.put(place.knownPath(), place);
+    }
+
+    void guardNoLonger(Place place) {
+        if (place.path() != null) {
+            byOwnNode.remove(place.knownPath());
+        }
+    }
+
+    /** Its node is surely gone; whoever holds it does not any more. */
+    void gone(Place place) {
+        boolean wasHeld = place.isHeld();
+        guardNoLonger(place);
+        expectNothing(place);
+        place.left();
+        if (wasHeld && !place.isWithdrawn()) {
+            signals.lost(place.id(), LossReason.NOT_HELD);
+        }
+        settle(place);
+    }
+
+    @Override
+    public void opened(Session session) {
+        sweep(session);
+        lookAgain();
+    }
+
+    /** The holder knows of the loss, so the next one need not wait for the server to notice. */
+    void giveUpOrphan(Place place, @Nullable Session current) {
+        String path = place.takeOrphan();
+        if (path != null) {
+            orphans.add(path);
+            if (current != null) {
+                sweep(current);
+            }
+        }
+    }
+
+    /** One try each: the server ends what is left of a session by itself. */
+    private void sweep(Session session) {
+        for (String path : orphans) {
+            Disposable unused = tree.delete(session, path).subscribe(reply -> LOG.debug("left over: {}", reply));
+        }
+        orphans.clear();
+    }
+
+    @Override
+    public void reconnected(Session session) {
+        lookAgain();
+    }
+
+    /** Whatever was signalled while nobody was connected may have been missed. A waiter reads the node that it waits for. */
+    private void lookAgain() {
+        for (Place place : all()) {
+            if (place.isWithdrawn()) {
+                withdrawal.accept(place);
+            }
+        }
+        signals.changedAll();
+    }
+
+    @Override
+    public void disconnected(Session session) {
+        if (failFast) {
+            all().stream().filter(Place::isHeld).forEach(place -> signals.lost(place.id(), LossReason.DISCONNECTED));
+        }
+    }
+
+    @Override
+    public void ended(Session session) {
+        int lost = 0;
+        for (Place place : all()) {
+            if (place.belongsTo(session)) {
+                lost++;
+                endedWithIts(session, place);
+            }
+        }
+        if (lost > 0) {
+            LOG.warn(
+                    "{} has ended, and with it {} lock(s) and places in queues; those who wait go to the end of another queue",
+                    session,
+                    lost);
+        }
+    }
+
+    private void endedWithIts(Session session, Place place) {
+        String path = place.path();
+        boolean isLost = place.isHeld() && !place.isWithdrawn();
+        guardNoLonger(place);
+        expectNothing(place);
+        place.left();
+        if (path != null && isLost) {
+            place.orphaned(path);
+        } else if (path != null) {
+            orphans.add(path);
+        }
+        if (isLost) {
+            LOG.debug("{} ended with {}", place, session);
+            signals.lost(place.id(), LossReason.DISCONNECTED);
+        }
+        settle(place);
+    }
+
+    @Override
+    public void deleted(Session session, String path) {
+        Place own = byOwnNode.get(path);
+        if (own != null && own.isIn(session)) {
+            gone(own);
+        }
+        changed(session, path);
+    }
+
+    @Override
+    public void changed(Session session, String path) {
+        for (Place place : waitingFor.getOrDefault(path, Set.of()).toArray(Place[]::new)) {
+            expectNothing(place);
+            signals.changed(place.id());
+        }
+    }
+
+    /** What is not given up yet, a line each. */
+    List<String> contents() {
+        return byClaim.values().stream().map(Place::toString).toList();
+    }
+}

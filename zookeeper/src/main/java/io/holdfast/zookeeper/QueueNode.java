@@ -1,0 +1,89 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One claim's node in the queue of a lock. Its name says all that others have to know of it, so that one list of names is enough to
+ * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}.
+ *
+ * <p>The session is in the name because a node is only ours in the session that made it: what an earlier session left is never taken for
+ * our own (CURATOR-604).
+ *
+ * @param name the node's name
+ * @param claimId the claim's id, encoded
+ * @param kind the kind of lock that it wants
+ * @param permits how many may hold the lock together, by this claim's judgement
+ * @param sessionId the session that made it
+ * @param sequence the number that the server gave it; its place in the queue, and nothing else: it starts again when the parent does
+ */
+record QueueNode(String name, String claimId, LockKind kind, int permits, long sessionId, int sequence) {
+
+    private static final char SEPARATOR = '_';
+
+    /** What the server completes to the name of a new node. */
+    static String prefix(LockClaim claim, long sessionId) {
+        return NodeNames.encode(claim.id())
+                + SEPARATOR
+                + letter(claim.key().kind())
+                + claim.key().permits()
+                + SEPARATOR
+                + Long.toHexString(sessionId)
+                + SEPARATOR;
+    }
+
+    /**
+     * The node of that name.
+     *
+     * @return null when somebody else put it there: it is no place in the queue
+     */
+    static @Nullable QueueNode parse(String name) {
+        String[] parts = name.split("_", -1);
+        if (parts.length != 4 || parts[0].isEmpty() || parts[1].length() < 2) {
+            return null;
+        }
+        LockKind kind = kind(parts[1].charAt(0));
+        if (kind == null) {
+            return null;
+        }
+        try {
+            int permits = Integer.parseInt(parts[1].substring(1));
+            long session = Long.parseUnsignedLong(parts[2], 16);
+            return new QueueNode(name, parts[0], kind, permits, session, Integer.parseInt(parts[3]));
+        } catch (NumberFormatException notOurs) {
+            return null;
+        }
+    }
+
+    /**
+     * Whether the numbers of this queue are used up. The server's counter sticks at its greatest value, or runs into the negative
+     * numbers (DataTree.createNode, 3.9.5): from then on the numbers say nothing about who came first.
+     */
+    boolean isPastTheEnd() {
+        return sequence == Integer.MAX_VALUE || sequence < 0;
+    }
+
+    boolean belongsTo(LockClaim claim, long session) {
+        return sessionId == session && claimId.equals(NodeNames.encode(claim.id()));
+    }
+
+    private static char letter(LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> 'm';
+            case READ -> 'r';
+            case WRITE -> 'w';
+            case SEMAPHORE -> 's';
+        };
+    }
+
+    private static @Nullable LockKind kind(char letter) {
+        return switch (letter) {
+            case 'm' -> LockKind.MUTEX;
+            case 'r' -> LockKind.READ;
+            case 'w' -> LockKind.WRITE;
+            case 's' -> LockKind.SEMAPHORE;
+            default -> null;
+        };
+    }
+}

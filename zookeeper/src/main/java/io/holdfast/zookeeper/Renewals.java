@@ -1,0 +1,74 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Asks whether nodes are there, many with one transaction.
+ *
+ * @param session of all of them
+ * @param subject what for
+ */
+record Renewals(Session session, Tree tree, Subject subject) {
+
+    /** Far below {@code jute.maxbuffer}, which is 1 MB by default. */
+    static final int MOST_CHARACTERS = 200_000;
+
+    /** In the order of the paths. */
+    Mono<List<Boolean>> areThere(List<String> paths) {
+        return Flux.fromIterable(parts(paths))
+                .flatMapSequential(this::part)
+                .flatMapIterable(answers -> answers)
+                .collectList();
+    }
+
+    static List<List<String>> parts(List<String> paths) {
+        List<List<String>> parts = new ArrayList<>();
+        List<String> part = new ArrayList<>();
+        int characters = 0;
+        for (String path : paths) {
+            if (!part.isEmpty() && characters + path.length() > MOST_CHARACTERS) {
+                parts.add(part);
+                part = new ArrayList<>();
+                characters = 0;
+            }
+            part.add(path);
+            characters += path.length();
+        }
+        if (!part.isEmpty()) {
+            parts.add(part);
+        }
+        return parts;
+    }
+
+    /** The first that is not there ends the transaction, so those behind it are asked for once more. */
+    private Mono<List<Boolean>> part(List<String> paths) {
+        return tree.check(session, paths).flatMap(reply -> {
+            if (!reply.isOk()) {
+                return Mono.error(ZooKeeperFailures.of(subject, reply));
+            }
+            List<Boolean> answers = new ArrayList<>();
+            for (Code code : reply.get()) {
+                if (code == Code.OK) {
+                    answers.add(true);
+                } else if (code == Code.NONODE) {
+                    answers.add(false);
+                    break;
+                } else {
+                    return Mono.error(ZooKeeperFailures.of(subject, Reply.of(code.intValue(), reply.path(), null)));
+                }
+            }
+            List<String> rest = paths.subList(answers.size(), paths.size());
+            return rest.isEmpty()
+                    ? Mono.just(answers)
+                    : part(rest).map(more -> {
+                        answers.addAll(more);
+                        return answers;
+                    });
+        });
+    }
+}

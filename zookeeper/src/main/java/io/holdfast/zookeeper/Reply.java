@@ -1,0 +1,46 @@
+package io.holdfast.zookeeper;
+
+import static java.util.Objects.requireNonNull;
+
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a request to ZooKeeper ended. A code is an answer to decide on, so it is a value and no exception.
+ *
+ * @param code what the server, or the driver on its behalf, said
+ * @param path what it was about
+ * @param body what was asked for; null unless it went well
+ */
+record Reply<T>(Code code, String path, @Nullable T body) {
+
+    static <T> Reply<T> of(int code, String path, @Nullable T body) {
+        Code known = Code.get(code);
+        return new Reply<>(known == null ? Code.SYSTEMERROR : known, path, body);
+    }
+
+    boolean isOk() {
+        return code == Code.OK;
+    }
+
+    boolean isNoNode() {
+        return code == Code.NONODE;
+    }
+
+    /** Whether the request surely changed nothing, or nothing that outlives its session. */
+    boolean isRefused() {
+        return switch (code) {
+            case OK, CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT, SESSIONMOVED, SYSTEMERROR -> false;
+            default -> true;
+        };
+    }
+
+    T get() {
+        return requireNonNull(body, "no body");
+    }
+
+    KeeperException error() {
+        return KeeperException.create(code, path);
+    }
+}

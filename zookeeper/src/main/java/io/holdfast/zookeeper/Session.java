@@ -1,0 +1,42 @@
+package io.holdfast.zookeeper;
+
+import java.time.Duration;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.ZooKeeper.States;
+
+/**
+ * One session with the ensemble, on the raw handle. A handle has one session in its life, so the number never changes.
+ *
+ * @param handle borrowed, never closed here
+ * @param id never 0: it has been connected
+ * @param root the node under which all locks are, with the namespace in front
+ * @param watcher of all its watches: the driver keeps one for each path, and tells it of the session's own changes once
+ */
+record Session(ZooKeeper handle, long id, String root, Watcher watcher) {
+
+    /** The node that is watched all the time; nobody changes it. */
+    static final String EAR = "/";
+
+    boolean isConnected() {
+        return handle.getState() == States.CONNECTED;
+    }
+
+    boolean isAlive() {
+        return handle.getState().isAlive();
+    }
+
+    /** How long an acknowledged request proves it. */
+    Duration validity() {
+        return SessionValidity.of(handle.getSessionTimeout());
+    }
+
+    boolean is(Session other) {
+        return id == other.id;
+    }
+
+    @Override
+    public String toString() {
+        return "session 0x" + Long.toHexString(id);
+    }
+}

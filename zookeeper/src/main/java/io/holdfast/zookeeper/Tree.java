@@ -1,0 +1,202 @@
+package io.holdfast.zookeeper;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The asynchronous calls of ZooKeeper's own client, each a cold {@link Mono} that always answers and never fails. On ZooKeeper's event
+ * thread, which Vert.x and others of the process share, nothing is done but to hand the answer over.
+ */
+final class Tree {
+
+    static final byte[] HOLDS = {'h'};
+
+    private static final byte[] WAITS = {};
+    private static final int ANY_VERSION = -1;
+
+    /** Gives the access rights of a node by its path; those of Curator's {@code ACLProvider}. */
+    interface Rights {
+
+        List<ACL> of(String path);
+    }
+
+    /**
+     * A new node.
+     *
+     * @param path with the sequence number
+     * @param zxid the transaction that created it
+     */
+    record Created(String path, long zxid) {}
+
+    private final Strand strand;
+    private final Rights rights;
+
+    Tree(Strand strand, Rights rights) {
+        this.strand = strand;
+        this.rights = rights;
+    }
+
+    /** A node of the session's own; the server puts a number at the end of its name. */
+    Mono<Reply<Created>> enter(Session session, String prefix) {
+        return create(session, prefix, CreateMode.EPHEMERAL_SEQUENTIAL);
+    }
+
+    /** Makes what is missing, from the top. The server takes it away again some time after the last node in it is gone. */
+    Mono<Reply<Created>> ensure(Session session, LockPath path) {
+        List<String> nodes = path.fromTheTop();
+        return Flux.fromIterable(nodes)
+                .concatMap(node -> create(session, node, CreateMode.CONTAINER))
+                .filter(reply -> !reply.isOk() && reply.code() != Code.NODEEXISTS)
+                .next()
+                .defaultIfEmpty(new Reply<>(Code.OK, path.path(), null));
+    }
+
+    private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {
+        return ask(answer -> session.handle()
+                .create(
+                        path,
+                        WAITS,
+                        rights.of(path),
+                        mode,
+                        (code, asked, context, name, stat) -> answer.accept(
+                                Reply.of(code, path, stat == null ? null : new Created(name, stat.getCzxid()))),
+                        null));
+    }
+
+    Mono<Reply<List<String>>> list(Session session, String path) {
+        return list(session, path, null);
+    }
+
+    /** Lists, and watches which nodes there are. */
+    Mono<Reply<List<String>>> listAndWatch(Session session, String path) {
+        return list(session, path, session.watcher());
+    }
+
+    /** Watches for the end of a node only: one that is its session's own has no nodes in it. */
+    Mono<Reply<List<String>>> watchEnd(Session session, String path) {
+        return list(session, path, session.watcher());
+    }
+
+    private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
+        return ask(answer -> session.handle()
+                .getChildren(
+                        path,
+                        watcher,
+                        (code, asked, context, names) -> answer.accept(Reply.of(code, path, names)),
+                        null));
+    }
+
+    /** Reads a node and watches its data and its end. A node that is not there is not watched. */
+    Mono<Reply<byte[]>> watch(Session session, String path) {
+        return ask(answer -> session.handle()
+                .getData(
+                        path,
+                        session.watcher(),
+                        (code, asked, context, data, stat) -> answer.accept(Reply.of(code, path, data)),
+                        null));
+    }
+
+    Mono<Reply<Stat>> stat(Session session, String path) {
+        return exists(session, path, null);
+    }
+
+    /** A watch by which the session's own changes are heard of, whatever else is watched. */
+    Mono<Reply<Stat>> hear(Session session) {
+        return exists(session, Session.EAR, session.watcher());
+    }
+
+    void stopHearing(Session session) {
+        session.handle()
+                .removeWatches(
+                        Session.EAR,
+                        session.watcher(),
+                        Watcher.WatcherType.Any,
+                        true,
+                        (code, asked, context) -> {},
+                        null);
+    }
+
+    private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
+        return ask(answer -> session.handle()
+                .exists(
+                        path,
+                        watcher,
+                        (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
+                        null));
+    }
+
+    /** Marks a node of ours as one that holds the lock, which those who watch it see. */
+    Mono<Reply<Stat>> mark(Session session, String path) {
+        return ask(answer -> session.handle()
+                .setData(
+                        path,
+                        HOLDS,
+                        ANY_VERSION,
+                        (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
+                        null));
+    }
+
+    Mono<Reply<Void>> delete(Session session, String path) {
+        return ask(answer -> session.handle()
+                .delete(path, ANY_VERSION, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
+    }
+
+    /** What is read after this is not older than this. */
+    Mono<Reply<Void>> sync(Session session, String path) {
+        return ask(answer ->
+                session.handle().sync(path, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
+    }
+
+    /**
+     * Whether the nodes are there, by a transaction that changes nothing. Unlike a read, which a server that was cut off from the others
+     * goes on to answer for a while (up to {@code syncLimit} ticks), it is agreed on by a majority: it proves the session, too.
+     *
+     * @return a code for each, up to the first that is not there; {@code RUNTIMEINCONSISTENCY} for those after it
+     */
+    Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
+        List<Op> checks =
+                paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
+        return ask(answer -> session.handle()
+                .multi(
+                        checks,
+                        (code, asked, context, results) ->
+                                answer.accept(checked(code, paths, results == null ? List.of() : results)),
+                        null));
+    }
+
+    private static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
+        String first = paths.get(0);
+        if (results.size() != paths.size()) {
+            return Reply.of(code, first, null);
+        }
+        List<Code> codes = new ArrayList<>(results.size());
+        for (OpResult result : results) {
+            codes.add(
+                    result instanceof OpResult.ErrorResult error
+                            ? Reply.of(error.getErr(), first, null).code()
+                            : Code.OK);
+        }
+        return new Reply<>(Code.OK, first, codes);
+    }
+
+    private <T> Mono<Reply<T>> ask(Consumer<Consumer<Reply<T>>> request) {
+        return Mono.create(sink -> request.accept(reply -> strand.run(() -> sink.success(reply))));
+    }
+
+    /** Rights that let everybody do everything, as those of Curator's default. */
+    static Rights open() {
+        return path -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
+    }
+}

@@ -1,0 +1,115 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.LockBackendException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/** What failed, and what to do. Transient are those that can pass without a change to the client's settings. */
+final class ZooKeeperFailures {
+
+    private ZooKeeperFailures() {}
+
+    static LockBackendException of(Subject subject, Reply<?> reply) {
+        return exception(
+                subject,
+                advice(reply.code()) + ". ZooKeeper: " + reply.code(),
+                isTransient(reply.code()),
+                reply.error());
+    }
+
+    static LockBackendException notConnected(Subject subject, Session session) {
+        return exception(subject, "%s is not connected; it is being connected again".formatted(session), true, null);
+    }
+
+    static LockBackendException noSession(Subject subject) {
+        return exception(subject, "the session has ended, and the client has not opened another one yet", true, null);
+    }
+
+    static LockBackendException clientNotRunning(Subject subject, @Nullable Throwable cause) {
+        return exception(
+                subject,
+                "the Curator client is not running: start it before, and close it after the locks are used",
+                false,
+                cause);
+    }
+
+    static LockBackendException notOpened(Subject subject, Throwable cause) {
+        return exception(subject, "Curator could not open a session: " + cause, true, cause);
+    }
+
+    static LockBackendException notJoined(Subject subject) {
+        return exception(
+                subject,
+                "the cluster manager has not joined its cluster yet: use locks after the future of buildClustered() has completed",
+                false,
+                null);
+    }
+
+    static LockBackendException closed(Subject subject) {
+        return exception(subject, "the back end was closed", false, null);
+    }
+
+    static LockBackendException vanished(Subject subject) {
+        return exception(
+                subject,
+                "its node was deleted by somebody else while it was being looked for; no other program may change what is under the root",
+                true,
+                null);
+    }
+
+    static LockBackendException numbersUsedUp(Subject subject) {
+        return exception(
+                subject,
+                "its queue has given out 2^31 numbers without a pause; it begins again as soon as those who are in it have left",
+                true,
+                null);
+    }
+
+    static LockBackendException unexpected(Subject subject, Throwable error) {
+        return error instanceof LockBackendException known
+                ? known
+                : exception(subject, "it met something unexpected: " + error, false, error);
+    }
+
+    private static LockBackendException exception(
+            Subject subject, String end, boolean isTransient, @Nullable Throwable cause) {
+        return new LockBackendException(
+                subject.lockName(), "%s on ZooKeeper failed: %s".formatted(subject.text(), end), isTransient, cause);
+    }
+
+    private static String advice(Code code) {
+        return switch (code) {
+            case CONNECTIONLOSS, SESSIONMOVED, OPERATIONTIMEOUT ->
+                "the connection was lost, so its outcome is unknown; it is being made anew";
+            case SESSIONEXPIRED -> "the session has ended, and with it all that it held";
+            case NOAUTH, INVALIDACL ->
+                "the access rights forbid it: create, read, write and delete are needed under the root; see acl() of the builder";
+            case AUTHFAILED -> "the client could not authenticate itself: check its credentials";
+            case NOTREADONLY -> "the server has lost the others and only reads: wait";
+            case UNIMPLEMENTED -> "the server is older than 3.6: upgrade it";
+            case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
+            case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
+            default -> "the server refused it";
+        };
+    }
+
+    private static boolean isTransient(Code code) {
+        return switch (code) {
+            case NOAUTH, INVALIDACL, AUTHFAILED, UNIMPLEMENTED, BADARGUMENTS, MARSHALLINGERROR -> false;
+            default -> true;
+        };
+    }
+
+    /**
+     * What was tried, for the message.
+     *
+     * @param lockName the lock; empty when it concerns none or several
+     * @param text the beginning of a sentence
+     */
+    record Subject(String lockName, String text) {
+
+        static Subject of(String verb, String lockName) {
+            return new Subject(lockName, "%s lock '%s'".formatted(verb, lockName));
+        }
+    }
+}

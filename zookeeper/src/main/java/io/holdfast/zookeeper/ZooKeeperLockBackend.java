@@ -1,0 +1,273 @@
+package io.holdfast.zookeeper;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.vertx.spi.cluster.zookeeper.ZookeeperClusterManager;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.zookeeper.common.PathUtils;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Locks in ZooKeeper, 3.6 or newer, on the session of a client that is yours.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.create(ZooKeeperLockBackend.over(curator));
+ * }</pre>
+ *
+ * <p>A claim is an ephemeral node with a number, in the queue of its lock; the first one has the lock. Waiters watch the one in front of
+ * them, so a release wakes one. Acquire is a creation and a list that are sent together, release is a deletion. Nothing blocks: all
+ * requests go through the asynchronous calls of ZooKeeper's own client, and Curator gives only the session.
+ *
+ * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: two thirds of the negotiated session time-out from each
+ * acquire or renewal that a majority of the servers has acknowledged. {@link io.holdfast.LockOptions}' lease duration does not change
+ * that. A holder that dies keeps the lock until its session times out.
+ *
+ * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,
+ * and starts again when that is wiped.
+ *
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Readers in a row hold together; a queued writer holds back later readers. A claim of
+ * a semaphore is judged by its own number of permits.
+ *
+ * <p><b>When the connection is lost</b>, leases stay valid until their local deadline, which comes before the servers can give the lock to
+ * somebody else; connected again in time and in the same session, they go on. {@link Builder#failFast} ends them at once instead. When the
+ * session ends, all its locks are lost, and those who wait begin again at the end of the queue.
+ *
+ * <p><b>Nodes</b>: {@code <namespace>/<root>/mutex|rw|semaphore/<encoded name>/<claim>}. What is above the claims are containers, which the
+ * servers remove some time after they are empty. No other program may change them.
+ *
+ * <p>The client is borrowed: it is never closed here. Answers and signals come on the threads of the scheduler, never on ZooKeeper's event
+ * thread. Thread-safe.
+ */
+public final class ZooKeeperLockBackend implements LockBackend {
+
+    private static final Set<LockFeature> FEATURES =
+            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
+
+    private final Desk desk;
+    private final Scheduler scheduler;
+
+    private ZooKeeperLockBackend(Builder builder) {
+        scheduler = builder.scheduler;
+        desk = new Desk(builder.clients, builder.options(), scheduler, Schedulers.boundedElastic());
+    }
+
+    /**
+     * A back end with the defaults.
+     *
+     * @param client started before the first lock is used; its namespace is used; stays the caller's
+     * @return a back end that has not sent anything yet
+     */
+    public static ZooKeeperLockBackend over(CuratorFramework client) {
+        return builder(client).build();
+    }
+
+    /**
+     * A back end with the defaults on the session of a clustered Vert.x.
+     *
+     * @param manager of a Vert.x that has joined its cluster before the first lock is used: until then operations fail with a {@link
+     *     LockBackendException} that says so; stays the caller's
+     * @return a back end that has not sent anything yet
+     */
+    public static ZooKeeperLockBackend overVertx(ZookeeperClusterManager manager) {
+        return builder(manager).build();
+    }
+
+    /**
+     * Starts with the defaults.
+     *
+     * @param client as in {@link #over}
+     * @return a builder
+     */
+    public static Builder builder(CuratorFramework client) {
+        requireNonNull(client, "client");
+        return new Builder(() -> client);
+    }
+
+    /**
+     * Starts with the defaults, on the session of a clustered Vert.x.
+     *
+     * @param manager as in {@link #overVertx}
+     * @return a builder
+     */
+    public static Builder builder(ZookeeperClusterManager manager) {
+        requireNonNull(manager, "manager");
+        return new Builder(manager::getCuratorFramework);
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return desk.look(claim).publishOn(scheduler);
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        return renewAll(List.of(claim)).single();
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Some thousand of them are one transaction, which changes nothing.
+     */
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        List<LockClaim> batch = List.copyOf(claims);
+        return desk.renew(batch).publishOn(scheduler).flatMapIterable(answers -> answers);
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return desk.release(claim).publishOn(scheduler);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>{@code Armed} comes at once, on the subscribing thread, and later signals on the scheduler. Fails when the back end is closed.
+     */
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return desk.watch(claim);
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        return desk.ping().publishOn(scheduler);
+    }
+
+    /**
+     * All but {@link LockFeature#TOKEN_FLOOR}: the store gives the tokens.
+     *
+     * @return first come first served, read/write locks, semaphores
+     */
+    @Override
+    public Set<LockFeature> features() {
+        return FEATURES;
+    }
+
+    @Override
+    public String name() {
+        return "zookeeper";
+    }
+
+    /**
+     * Gives up all claims, waits up to two seconds for that, and stops listening to the client, which stays open.
+     *
+     * @return lazy and idempotent
+     */
+    @Override
+    public Mono<Void> close() {
+        return desk.close();
+    }
+
+    /** What is held or queued or being given up, a line each; for tests. */
+    Mono<List<String>> contents() {
+        return desk.contents();
+    }
+
+    int watchCount() {
+        return desk.watchCount();
+    }
+
+    /** Options of a {@link ZooKeeperLockBackend}. Not thread-safe. */
+    public static final class Builder {
+
+        private final Supplier<@Nullable CuratorFramework> clients;
+        private String root = "/holdfast";
+        private boolean failFast;
+        private Tree.Rights rights = Tree.open();
+        private Scheduler scheduler = Schedulers.parallel();
+
+        private Builder(Supplier<@Nullable CuratorFramework> clients) {
+            this.clients = clients;
+        }
+
+        /**
+         * Sets the node under which all locks are, below the namespace of the Curator client.
+         *
+         * @param path absolute, not {@code /} itself and nothing under {@code /zookeeper}; default {@code /holdfast}
+         * @return this
+         * @throws IllegalArgumentException if it is not such a path
+         */
+        public Builder root(String path) {
+            PathUtils.validatePath(path);
+            if (path.equals("/") || path.equals("/zookeeper") || path.startsWith("/zookeeper/")) {
+                throw new IllegalArgumentException(
+                        "root must be a node that is free for locks, was '%s'".formatted(path));
+            }
+            root = path;
+            return this;
+        }
+
+        /**
+         * Sets the access rights of the nodes that are made. Whoever uses the same locks needs all of create, read, write and delete.
+         *
+         * @param provider asked for each path, as the server knows it; on any thread, so it must not block; default: everybody may do
+         *     everything, which is Curator's default too. The provider of the Curator client itself is not known here.
+         * @return this
+         */
+        public Builder acl(ACLProvider provider) {
+            requireNonNull(provider, "provider");
+            rights = path -> {
+                List<org.apache.zookeeper.data.ACL> own = provider.getAclForPath(path);
+                return own != null ? own : provider.getDefaultAcl();
+            };
+            return this;
+        }
+
+        /**
+         * Sets whether leases are lost as soon as the connection is. By default they live until their local deadline, unless the
+         * connection comes back in time: an ensemble that elects a new leader interrupts all its clients for a moment.
+         *
+         * @param immediately true to lose them at once, with {@link io.holdfast.LossReason#DISCONNECTED}
+         * @return this
+         */
+        public Builder failFast(boolean immediately) {
+            failFast = immediately;
+            return this;
+        }
+
+        /**
+         * Sets where answers and signals come, and the work of the back end is done.
+         *
+         * @param threads its {@code now(NANOSECONDS)} is monotonic; stays the caller's; default {@link Schedulers#parallel()}
+         * @return this
+         */
+        public Builder scheduler(Scheduler threads) {
+            scheduler = requireNonNull(threads, "threads");
+            return this;
+        }
+
+        /**
+         * Makes the back end.
+         *
+         * @return it has not sent anything yet
+         */
+        public ZooKeeperLockBackend build() {
+            return new ZooKeeperLockBackend(this);
+        }
+
+        private Desk.Options options() {
+            return new Desk.Options(root, rights, failFast, Duration.ofSeconds(2));
+        }
+    }
+}

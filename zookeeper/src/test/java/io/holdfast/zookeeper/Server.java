@@ -1,0 +1,132 @@
+package io.holdfast.zookeeper;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.apache.zookeeper.metrics.impl.DefaultMetricsProvider;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.ZooKeeperServer;
+
+/** A ZooKeeper server in this JVM: real, with its own files, and open to be looked into. */
+final class Server implements AutoCloseable {
+
+    /** Short, so that sessions may be; a session lasts at least two of them. */
+    static final int TICK_MILLIS = 500;
+
+    private static final DefaultMetricsProvider METRICS = new DefaultMetricsProvider();
+
+    private final Path files;
+    private int port;
+    private ZooKeeperServer server;
+    private ServerCnxnFactory connections;
+
+    private Server(Path files) {
+        this.files = files;
+    }
+
+    static Server start() {
+        try {
+            Server started = new Server(Files.createTempDirectory("holdfast-zookeeper-"));
+            started.begin();
+            return started;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Again, at the same port and with the same data. */
+    void begin() {
+        ServerMetrics.metricsProviderInitialized(METRICS); // one for the JVM: another server may have set its own
+        try {
+            server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS);
+            connections = ServerCnxnFactory.createFactory(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, 50);
+            port = connections.getLocalPort();
+            connections.startup(server);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    void stop() {
+        connections.shutdown();
+        server.shutdown();
+    }
+
+    int port() {
+        return port;
+    }
+
+    String address() {
+        return InetAddress.getLoopbackAddress().getHostAddress() + ':' + port;
+    }
+
+    ZooKeeperServer inside() {
+        return server;
+    }
+
+    int watches() {
+        return server.getZKDatabase().getDataTree().getWatchCount();
+    }
+
+    /** As if so many had been created in there before. */
+    void setNextNumber(String queue, int number) {
+        server.getZKDatabase().getDataTree().getNode(queue).stat.setCversion(number);
+    }
+
+    /** Ends a session as if it had not been heard of for too long. */
+    void expire(long sessionId) {
+        server.closeSession(sessionId);
+    }
+
+    /** How many watches have fired because a node was deleted, in all servers of this JVM; one of them may count a moment later. */
+    static long deletionsSeen() {
+        return figure("sum_node_deleted_watch_count");
+    }
+
+    static long changesSeen() {
+        return figure("sum_node_changed_watch_count");
+    }
+
+    private static long figure(String name) {
+        Map<String, Number> figures = new ConcurrentHashMap<>();
+        METRICS.dump((key, value) -> {
+            if (value instanceof Number number) {
+                figures.put(key, number);
+            }
+        });
+        Number found = figures.get(name);
+        if (found == null) {
+            throw new AssertionError("no figure %s among %s".formatted(name, figures.keySet()));
+        }
+        return found.longValue();
+    }
+
+    @Override
+    public void close() {
+        stop();
+        try (Stream<Path> all = Files.walk(files)) {
+            all.sorted(Comparator.reverseOrder()).forEach(Server::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.delete(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

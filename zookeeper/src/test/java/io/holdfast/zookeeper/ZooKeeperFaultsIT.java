@@ -1,0 +1,218 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.testkit.LeftoversExtension;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.apache.curator.framework.CuratorFramework;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.util.retry.Retry;
+
+/** A network that loses answers, delays them, or cuts the connection; the session survives. */
+class ZooKeeperFaultsIT {
+
+    private static Store store;
+
+    private final TcpProxy proxy = TcpProxy.to("127.0.0.1", store.server().port());
+    private final CuratorFramework curator =
+            store.client("faults", proxy.host() + ':' + proxy.port(), Duration.ofSeconds(6));
+    private final CuratorFramework others = store.client("faults");
+    private final ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+    private final LockClient locks = LockClient.create(backend);
+    private final LockClient rival = LockClient.create(ZooKeeperLockBackend.over(others));
+
+    @RegisterExtension
+    final LeftoversExtension leftovers = new LeftoversExtension().watch("tree", ZooKeeperFaultsIT::claims);
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @AfterEach
+    void close() {
+        proxy.pass();
+        Waiting.until("nothing is left before the client is closed", () -> claims().isEmpty());
+        Waiting.until(
+                "the back end knows it",
+                () -> Waiting.forMono(backend.contents()).isEmpty());
+        Waiting.forMono(locks.close());
+        Waiting.forMono(rival.close());
+        curator.close();
+        others.close();
+        proxy.close();
+    }
+
+    private static List<String> claims() {
+        return store.claims("/faults/holdfast");
+    }
+
+    private static LockClaim claim(String name, io.holdfast.spi.Waiting waiting) {
+        String id = UUID.randomUUID().toString().replace("-", "");
+        return LockClaim.first(LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), waiting);
+    }
+
+    /** So that the session, its watch and the parents are there, and what follows is the first thing on the wire. */
+    private void warmUp(String name) {
+        Waiting.forMono(Waiting.forMono(locks.lock(name).acquire()).release());
+    }
+
+    @RepeatedTest(5)
+    void lostAnswerToTheCreationIsRepairedByTheNextLook() {
+        warmUp("lost answer");
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        LockLease lease = Waiting.forMono(locks.lock("lost answer").acquire());
+        assertThat(claims()).as("one node, not two").hasSize(1);
+        assertThat(Waiting.forMono(rival.lock("lost answer").tryAcquire().hasElement()))
+                .isFalse();
+        Waiting.forMono(lease.release());
+    }
+
+    @RepeatedTest(5)
+    void creationThatNeverArrivedIsSentAgain() {
+        warmUp("never arrived");
+        proxy.cutAfter(Direction.TO_SERVER, 0);
+        LockLease lease = Waiting.forMono(locks.lock("never arrived").acquire());
+        assertThat(claims()).hasSize(1);
+        Waiting.forMono(lease.release());
+    }
+
+    @Test
+    void sameClaimGetsItsOwnNodeBackAfterALostAnswer() {
+        warmUp("adopted");
+        LockClaim claim = claim("adopted", io.holdfast.spi.Waiting.QUEUE);
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        assertThat(backend.tryAcquire(claim).toFuture()).failsWithin(Waiting.PATIENCE);
+        Waiting.until("the server has carried it out", () -> claims().size() == 1);
+        LockAttempt answer = Waiting.forMono(
+                backend.tryAcquire(claim.withAttempt(2)).retryWhen(Retry.fixedDelay(100, Duration.ofMillis(20))));
+        assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(claims()).hasSize(1);
+        assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    @RepeatedTest(5)
+    void claimThatIsGivenUpAfterALostAnswerLeavesNoNode() {
+        warmUp("given up");
+        LockClaim claim = claim("given up", io.holdfast.spi.Waiting.QUEUE);
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        var look = backend.tryAcquire(claim).subscribe(answer -> {}, error -> {});
+        Waiting.until("the server has carried it out", () -> claims().size() == 1);
+        look.dispose();
+        Ownership released =
+                Waiting.forMono(backend.release(claim).retryWhen(Retry.fixedDelay(200, Duration.ofMillis(20))));
+        assertThat(released).isEqualTo(Ownership.NOT_HELD);
+        assertThat(claims()).isEmpty();
+    }
+
+    @Test
+    void acquireThatIsCancelledWhileItsCreationIsUnderWayLeavesNoNode() {
+        warmUp("under way");
+        proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(300));
+        var acquiring = locks.lock("under way").acquire().subscribe();
+        Waiting.until("the server has created it", () -> claims().size() == 1);
+        acquiring.dispose();
+        Waiting.until("the node is gone", () -> claims().isEmpty());
+        proxy.pass();
+        Waiting.forMono(Waiting.forMono(rival.lock("under way").tryAcquire()).release());
+    }
+
+    @RepeatedTest(5)
+    void lostAnswerToTheReleaseIsARelease() {
+        LockLease lease = Waiting.forMono(locks.lock("released").acquire());
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        Waiting.forMono(lease.release());
+        // It completes after an operation timeout at the latest, and goes on.
+        Waiting.until("the node is gone", () -> claims().isEmpty());
+    }
+
+    @Test
+    void releaseThatCannotBeSentIsMadeUpForAfterTheReconnect() {
+        LockClaim claim = claim("made up", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(backend.tryAcquire(claim));
+        proxy.refuse();
+        proxy.cut();
+        Waiting.until(
+                "the loss of the connection is known",
+                () -> backend.renew(claim)
+                        .toFuture()
+                        .handle((answer, error) -> error != null)
+                        .join());
+        assertThat(backend.release(claim).toFuture()).failsWithin(Waiting.PATIENCE);
+        proxy.pass();
+        Waiting.until("nobody asked again, and yet the node is gone", () -> claims().isEmpty());
+    }
+
+    @Test
+    void waiterThatLeavesWhileDisconnectedIsNotGrantedLater() {
+        LockLease lease = Waiting.forMono(rival.lock("left").acquire());
+        var waiting = locks.lock("left").acquire().subscribe();
+        Waiting.until("queued", () -> claims().size() == 2);
+        proxy.refuse();
+        proxy.cut();
+        waiting.dispose();
+        Waiting.forMono(lease.release());
+        proxy.pass();
+        Waiting.until("its place is gone", () -> claims().isEmpty());
+    }
+
+    @Test
+    void handOverThatIsMissedWhileDisconnectedIsFoundAfterTheReconnect() {
+        LockLease lease = Waiting.forMono(rival.lock("missed").acquire());
+        var waiting = locks.lock("missed").acquire().toFuture();
+        Waiting.until("queued", () -> claims().size() == 2);
+        proxy.refuse();
+        proxy.cut();
+        Waiting.forMono(lease.release());
+        proxy.pass();
+        assertThat(waiting).succeedsWithin(Duration.ofSeconds(5));
+        Waiting.forMono(waiting.join().release());
+    }
+
+    @Test
+    void slowNetworkCostsTimeAndNothingElse() {
+        proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(100));
+        proxy.delay(Direction.TO_SERVER, Duration.ofMillis(100));
+        LockOptions options =
+                LockOptions.builder().waitTimeout(Duration.ofSeconds(10)).build();
+        for (int round = 0; round < 3; round++) {
+            LockLease lease = Waiting.forMono(locks.lock("slow").with(options).acquire());
+            assertThat(lease.isValid()).isTrue();
+            Waiting.forMono(lease.release());
+        }
+    }
+
+    @Test
+    void connectionThatIsCutAgainAndAgainLeavesNothingBehind() {
+        LockOptions options =
+                LockOptions.builder().waitTimeout(Duration.ofSeconds(8)).build();
+        for (int round = 0; round < 12; round++) {
+            proxy.cutAfter(round % 2 == 0 ? Direction.TO_CLIENT : Direction.TO_SERVER, 37L * round);
+            LockLease lease = Waiting.forMono(locks.lock("cut").with(options).acquire());
+            assertThat(claims()).hasSize(1);
+            Waiting.forMono(lease.release());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.junit.jupiter.api.Test;
+
+/** A follower is cut off from its leader without a word, and goes on to answer reads for five ticks. */
+class ZooKeeperFollowerIT {
+
+    private static final Duration SESSION = Duration.ofSeconds(3);
+    private static final String HOST = "127.0.0.1";
+
+    private final List<InstanceSpec> servers = IntStream.rangeClosed(1, 3)
+            .mapToObj(id -> new InstanceSpec(null, -1, -1, -1, true, id, Server.TICK_MILLIS, -1, Map.of(), HOST))
+            .toList();
+
+    /** By who sees whom. */
+    private final Map<List<Integer>, TcpProxy> wires = new HashMap<>();
+
+    @Test
+    void holderAtAFollowerThatIsCutOffLosesTheLockBeforeARivalHasIt() throws Exception {
+        try (TestingCluster cluster = new TestingCluster(views())) {
+            cluster.start();
+            InstanceSpec leader = Waiting.untilSome("a leader", () -> with("Mode: leader"));
+            InstanceSpec follower = Waiting.untilSome("a follower", () -> with("Mode: follower"));
+            InstanceSpec third = servers.stream()
+                    .filter(it ->
+                            it.getServerId() != leader.getServerId() && it.getServerId() != follower.getServerId())
+                    .findFirst()
+                    .orElseThrow();
+            try (CuratorFramework cutOff = Store.connect("f", address(follower), SESSION);
+                    CuratorFramework onlooker = Store.connect("f", address(follower), SESSION);
+                    CuratorFramework near = Store.connect("f", address(third), SESSION)) {
+                compete(cutOff, onlooker, near, wires.get(List.of(follower.getServerId(), leader.getServerId())));
+            }
+        } finally {
+            wires.values().forEach(TcpProxy::close);
+        }
+    }
+
+    private static void compete(
+            CuratorFramework cutOff, CuratorFramework onlooker, CuratorFramework near, TcpProxy wire) throws Exception {
+        LockClient locks = LockClient.create(ZooKeeperLockBackend.over(cutOff));
+        LockClient rivals = LockClient.create(ZooKeeperLockBackend.over(near));
+        LockLease lease = Waiting.forMono(locks.lock("follower").acquire());
+        CompletableFuture<Long> lost =
+                lease.onLoss().map(reason -> System.nanoTime()).toFuture();
+        CompletableFuture<Long> granted = rivals.lock("follower")
+                .acquire()
+                .map(rival -> System.nanoTime())
+                .toFuture();
+        Waiting.until("the rival waits", () -> children(near) == 2);
+        long cut = System.nanoTime();
+        wire.drop(Direction.TO_SERVER, Direction.TO_CLIENT);
+        AtomicLong lastRead = new AtomicLong(cut);
+        while (!granted.isDone()
+                && System.nanoTime() - cut < SESSION.multipliedBy(4).toNanos()) {
+            readInBackground(onlooker, lastRead);
+            Waiting.pass(Duration.ofMillis(50));
+        }
+        assertThat(granted).succeedsWithin(SESSION);
+        assertThat(lost).as("the loss, by the time that the rival holds").isDone();
+        assertThat(lost.join()).isLessThan(granted.join());
+        System.out.printf(
+                "follower cut off: loss after %d ms, rival after %d ms; the last read that was answered was sent after %d ms%n",
+                millis(lost.join() - cut), millis(granted.join() - cut), millis(lastRead.get() - cut));
+        long believed = SessionValidity.of((int) SESSION.toMillis()).toNanos();
+        assertThat(lastRead.get() + believed)
+                .as("a lease that counts from reads would have been believed until")
+                .isGreaterThan(granted.join());
+        wire.pass();
+        Waiting.forMono(rivals.close());
+        Waiting.forMono(locks.close());
+    }
+
+    private static void readInBackground(CuratorFramework client, AtomicLong lastRead) throws Exception {
+        long sent = System.nanoTime();
+        client.getZookeeperClient()
+                .getZooKeeper()
+                .exists(
+                        "/",
+                        false,
+                        (code, path, context, stat) -> {
+                            if (code == 0) {
+                                lastRead.accumulateAndGet(sent, Math::max);
+                            }
+                        },
+                        null);
+    }
+
+    private static String address(InstanceSpec server) {
+        return HOST + ':' + server.getPort();
+    }
+
+    private static int children(CuratorFramework client) {
+        try {
+            return client.getChildren().forPath("/holdfast/mutex/follower").size();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static long millis(long nanos) {
+        return nanos / 1_000_000;
+    }
+
+    /** Each server reaches each other one through a wire of its own. */
+    private Map<InstanceSpec, Collection<InstanceSpec>> views() {
+        Map<InstanceSpec, Collection<InstanceSpec>> views = new LinkedHashMap<>();
+        for (InstanceSpec viewer : servers) {
+            List<InstanceSpec> view = new ArrayList<>();
+            for (InstanceSpec target : servers) {
+                view.add(target.getServerId() == viewer.getServerId() ? target : throughAWire(viewer, target));
+            }
+            views.put(viewer, view);
+        }
+        return views;
+    }
+
+    private InstanceSpec throughAWire(InstanceSpec viewer, InstanceSpec target) {
+        TcpProxy wire = TcpProxy.to(HOST, target.getQuorumPort());
+        wires.put(List.of(viewer.getServerId(), target.getServerId()), wire);
+        return new InstanceSpec(
+                target.getDataDirectory(),
+                target.getPort(),
+                target.getElectionPort(),
+                wire.port(),
+                true,
+                target.getServerId(),
+                Server.TICK_MILLIS,
+                -1,
+                Map.of(),
+                HOST);
+    }
+
+    private InstanceSpec with(String mode) {
+        return servers.stream()
+                .filter(it -> state(it).contains(mode))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static String state(InstanceSpec server) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getPort())) {
+            socket.setSoTimeout(2_000);
+            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        } catch (IOException down) {
+            return "down";
+        }
+    }
+}

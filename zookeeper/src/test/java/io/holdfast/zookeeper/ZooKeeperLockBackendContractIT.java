@@ -1,0 +1,77 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class ZooKeeperLockBackendContractIT implements LockBackendContract {
+
+    private static Store store;
+    private static ZooKeeperLockBackend backend;
+    private static ZooKeeperLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        backend = ZooKeeperLockBackend.over(store.client("contract"));
+        another = ZooKeeperLockBackend.over(store.client("contract"));
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return another;
+    }
+
+    @Override
+    public void passTime(Duration time) {
+        Waiting.pass(time);
+    }
+
+    /** A waiter lives as long as its session, so looking again is only a safety net. */
+    @Override
+    public Duration claimTime() {
+        return Look.LOOK_AGAIN_WITHIN;
+    }
+
+    /** The server frees a lock when its session ends, or when somebody with the right to do so deletes its node. */
+    @Override
+    public void makeExpire(LockClaim claim) {
+        List<String> nodes = store.claims("/contract/holdfast").stream()
+                .filter(path -> path.contains('/' + NodeNames.encode(claim.id()) + '_'))
+                .toList();
+        nodes.forEach(store::delete);
+    }
+
+    /** A holder does not choose the next one: the next one finds out, with a look of its own, that it is first. */
+    @Override
+    public boolean pushesGrants() {
+        return false;
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> inTheTree = store.claims("/contract/holdfast").stream();
+        Stream<String> known = Stream.of(backend, another).flatMap(it -> Waiting.forMono(it.contents()).stream());
+        Stream<String> watches =
+                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        return Stream.of(inTheTree, known, watches).flatMap(it -> it).toList();
+    }
+}

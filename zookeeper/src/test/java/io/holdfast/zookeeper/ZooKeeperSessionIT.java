@@ -1,0 +1,253 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.testkit.LeftoversExtension;
+import java.time.Duration;
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.util.retry.Retry;
+
+/** What a session does to the locks on it. */
+class ZooKeeperSessionIT {
+
+    private static Store store;
+
+    /** Long enough for the driver's pauses between two tries to connect again, which add up to two seconds. */
+    private static final Duration SESSION = Duration.ofSeconds(8);
+
+    private final CuratorFramework curator = store.client("app", store.address(), SESSION);
+    private final CuratorFramework rivals = store.client("app");
+    private LockClient locks = LockClient.create(ZooKeeperLockBackend.over(curator));
+    private final LockClient rival = LockClient.create(ZooKeeperLockBackend.over(rivals));
+
+    @RegisterExtension
+    final LeftoversExtension leftovers = new LeftoversExtension()
+            .watch("tree", () -> store.claims("/app/holdfast"))
+            .watch("watches", () -> watchesLeft() == 0 ? List.of() : List.of(watchesLeft()));
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @AfterEach
+    void close() {
+        Waiting.forMono(locks.close());
+        Waiting.forMono(rival.close());
+        curator.close();
+        rivals.close();
+        Waiting.until("watches of closed clients are gone", () -> watchesLeft() == 0);
+        Waiting.until(
+                "nodes of closed clients are gone",
+                () -> store.claims("/app/holdfast").isEmpty());
+    }
+
+    /** Curator watches the configuration of the ensemble, the test's own client too. */
+    private static int watchesLeft() {
+        return Math.max(0, store.server().watches() - 1);
+    }
+
+    private static LockLease held(LockClient client, String name) {
+        return Waiting.forMono(client.lock(name).acquire());
+    }
+
+    private static LossReason loss(LockLease lease) {
+        return Waiting.forMono(lease.onLoss());
+    }
+
+    @Test
+    void leaseIsTwoThirdsOfTheSessionWhateverWasAskedFor() {
+        LockOptions options =
+                LockOptions.builder().leaseDuration(Duration.ofMinutes(10)).build();
+        LockLease lease = Waiting.forMono(locks.lock("validity").with(options).acquire());
+        assertThat(lease.remaining())
+                .isLessThanOrEqualTo(SESSION.multipliedBy(2).dividedBy(3))
+                .isGreaterThan(SESSION.dividedBy(3));
+        Waiting.forMono(lease.release());
+    }
+
+    @Test
+    void leaseOutlivesItsSessionTimeoutWhileItIsRenewed() {
+        LockLease lease = held(locks, "renewed");
+        Waiting.pass(SESSION.plusSeconds(1));
+        assertThat(lease.isValid()).isTrue();
+        assertThat(Waiting.forMono(rival.lock("renewed").tryAcquire().hasElement()))
+                .isFalse();
+        Waiting.forMono(lease.release());
+    }
+
+    @Test
+    void nodeDeletedBySomebodyElseIsALossAtOnce() {
+        LockOptions watchedOnly = LockOptions.builder().autoRenew(false).build();
+        LockLease lease =
+                Waiting.forMono(locks.lock("deleted").with(watchedOnly).acquire());
+        store.claims("/app/holdfast").forEach(store::delete);
+        assertThat(loss(lease)).isEqualTo(LossReason.NOT_HELD);
+        Waiting.forMono(held(rival, "deleted").release());
+    }
+
+    @Test
+    void expiredSessionIsALossAndTheNextSessionServesAgain() throws Exception {
+        LockLease lease = held(locks, "expired");
+        store.server().expire(curator.getZookeeperClient().getZooKeeper().getSessionId());
+        // The end of the node may be told before that of the session.
+        assertThat(loss(lease)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD);
+        LockLease next = held(locks, "expired");
+        assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+        Waiting.forMono(next.release());
+    }
+
+    /** The client gives up its session, and the server does not know it yet. */
+    @Test
+    void whatALostSessionLeftBehindIsSweptAwayByTheNextOne() throws Exception {
+        LockLease lease = held(locks, "swept");
+        curator.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+        assertThat(loss(lease)).isEqualTo(LossReason.DISCONNECTED);
+        Duration soonerThanTheServer = SESSION.dividedBy(2);
+        Waiting.until(
+                "its node is gone",
+                soonerThanTheServer,
+                () -> store.claims("/app/holdfast").isEmpty());
+        Waiting.forMono(held(rival, "swept").release());
+    }
+
+    @Test
+    void waiterWhoseSessionExpiredQueuesAgain() throws Exception {
+        LockLease lease = held(rival, "again");
+        var waiting = locks.lock("again").acquire().toFuture();
+        Waiting.until("queued", () -> store.claims("/app/holdfast").size() == 2);
+        store.server().expire(curator.getZookeeperClient().getZooKeeper().getSessionId());
+        Waiting.until(
+                "queued again",
+                () -> store.claims("/app/holdfast").size() == 2 && !waiting.isDone() && connectedAgain());
+        Waiting.forMono(lease.release());
+        assertThat(waiting).succeedsWithin(Waiting.PATIENCE);
+        Waiting.forMono(waiting.join().release());
+    }
+
+    private boolean connectedAgain() {
+        return curator.getZookeeperClient().isConnected();
+    }
+
+    @Test
+    void sessionThatItsOwnerClosesIsALossAtOnce() {
+        LockLease lease = held(locks, "closed");
+        curator.close();
+        assertThat(loss(lease)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD);
+        assertThatThrownBy(() -> held(locks, "closed"))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("Curator client is not running");
+    }
+
+    @Test
+    void shortInterruptionIsNoLoss() {
+        LockLease lease = held(locks, "interrupted");
+        store.server().stop();
+        store.server().begin();
+        Waiting.forMono(lease.renew().retryWhen(Retry.fixedDelay(100, Duration.ofMillis(50))));
+        assertThat(lease.isValid()).isTrue();
+        Waiting.forMono(lease.release());
+    }
+
+    @Test
+    void interruptionIsALossAtOnceForThoseWhoWantThat() {
+        LockClient cautious = LockClient.create(
+                ZooKeeperLockBackend.builder(curator).failFast(true).build());
+        LockLease lease = held(cautious, "cautious");
+        store.server().stop();
+        long start = System.nanoTime();
+        assertThat(loss(lease)).isEqualTo(LossReason.DISCONNECTED);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SESSION.dividedBy(2));
+        store.server().begin();
+        Waiting.forMono(held(rival, "cautious").release());
+        Waiting.forMono(cautious.close());
+    }
+
+    @Test
+    void waiterKeepsItsPlaceOverAShortInterruption() {
+        LockLease lease = held(rival, "place");
+        var first = locks.lock("place").acquire().toFuture();
+        Waiting.until("queued", () -> store.claims("/app/holdfast").size() == 2);
+        var second = rival.lock("place").acquire().toFuture();
+        Waiting.until("queued", () -> store.claims("/app/holdfast").size() == 3);
+        store.server().stop();
+        store.server().begin();
+        Waiting.until("connected again", this::connectedAgain);
+        Waiting.forMono(lease.release());
+        assertThat(first).succeedsWithin(Waiting.PATIENCE);
+        assertThat(second).isNotDone();
+        Waiting.forMono(first.join().release());
+        assertThat(second).succeedsWithin(Waiting.PATIENCE);
+        Waiting.forMono(second.join().release());
+    }
+
+    @Test
+    void clientThatIsNotStartedIsAClearError() {
+        try (CuratorFramework idle = CuratorFrameworkFactory.newClient(store.address(), new RetryOneTime(1))) {
+            LockClient early = LockClient.create(ZooKeeperLockBackend.over(idle));
+            assertThatThrownBy(() -> Waiting.forMono(early.lock("early").tryAcquire()))
+                    .isInstanceOf(LockBackendException.class)
+                    .hasMessageContaining("start it before");
+            Waiting.forMono(early.close());
+        }
+    }
+
+    @Test
+    void firstAcquireWaitsForTheFirstConnection() {
+        try (CuratorFramework fresh = CuratorFrameworkFactory.newClient(store.address(), new RetryOneTime(1))) {
+            fresh.start();
+            LockClient early = LockClient.create(
+                    ZooKeeperLockBackend.builder(fresh).root("/app/holdfast").build());
+            LockLease lease = Waiting.forMono(early.lock("first").tryAcquire());
+            assertThat(lease.isValid()).isTrue();
+            Waiting.forMono(lease.release());
+            Waiting.forMono(early.close());
+        }
+    }
+
+    @Test
+    void closingGivesUpEverythingAndLeavesTheClientOpen() {
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+        LockClient closed = LockClient.create(backend);
+        LockLease lease = held(closed, "given up");
+        var waiting = closed.lock("given up").acquire().toFuture();
+        Waiting.until("queued", () -> store.claims("/app/holdfast").size() == 2);
+        Waiting.forMono(closed.close());
+        assertThat(loss(lease)).isEqualTo(LossReason.CLIENT_CLOSED);
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(store.claims("/app/holdfast")).isEmpty();
+        assertThat(connectedAgain()).isTrue();
+        assertThat(backend.watchCount()).isZero();
+        Waiting.forMono(held(locks, "given up").release());
+    }
+
+    @Test
+    void claimsThatNobodyReleasedGoWithTheirBackend() {
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+        LockClient careless = LockClient.builder(backend).closeBackend(false).build();
+        LockLease lease = held(careless, "careless");
+        Waiting.forMono(backend.close());
+        assertThat(store.claims("/app/holdfast")).isEmpty();
+        assertThat(lease.fencingToken()).isPositive();
+        Waiting.forMono(careless.close());
+    }
+}
