@@ -191,8 +191,9 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             candidate.notHeld();
         }
         undoWhatHasTo();
-        if (claim.waiting() == Waiting.NONE && !candidate.isWatched()) {
-            candidates.forget(candidate); // its owner does not come back to release it
+        if (claim.waiting() == Waiting.NONE && !candidate.isWatched() && !split && !hasLeft()) {
+            // Its owner does not come back to release it; or there is no vote that would look like a lock then.
+            candidates.forget(candidate);
         }
     }
 
@@ -206,6 +207,10 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
                 undo(master);
             }
         }
+    }
+
+    private synchronized boolean hasLeft() {
+        return left;
     }
 
     private void undo(int master) {
