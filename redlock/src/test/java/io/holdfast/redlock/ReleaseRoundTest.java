@@ -10,6 +10,7 @@ import io.holdfast.spi.Ownership;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.test.subscriber.TestSubscriber;
 
 class ReleaseRoundTest {
@@ -151,5 +152,30 @@ class ReleaseRoundTest {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("3 of 5 masters failed")
                 .hasMessageContaining("two: no answer within 1000 ms");
+    }
+
+    /** Two are down, one has undone its vote already, two have not: together that could have been anything. */
+    @Test
+    void claimCancelledInFlightIsNotHeldThoughItsVotesAreStillBeingUndone() {
+        client.down(1, 2);
+        client.roundTrip(4, Duration.ofMillis(50));
+        client.roundTrip(5, Duration.ofMillis(50));
+        LockClaim claim = Five.claim();
+        Disposable look = client.backend.tryAcquire(claim).subscribe();
+        five.passMillis(30);
+        assertThat(five.holding()).as("granted, not all heard yet").containsExactly(3, 4, 5);
+        look.dispose();
+        assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
+        five.passMillis(100);
+        assertThat(five.holding()).isEmpty();
+        assertThat(client.backend.candidateCount()).isZero();
+    }
+
+    @Test
+    void majorityThatIsCountedAfterTheReleaseHoldsNothing() {
+        Candidate candidate = new Candidate("one", 5);
+        var unused = candidate.close();
+        assertThat(candidate.held(7, 1_000)).isFalse();
+        assertThat(candidate.isHeld()).isFalse();
     }
 }

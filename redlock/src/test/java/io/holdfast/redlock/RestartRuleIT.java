@@ -21,6 +21,7 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,8 +35,12 @@ class RestartRuleIT {
     @RegisterExtension
     final FiveServers five = new FiveServers();
 
-    private static LockOptions options(boolean renews) {
-        return LockOptions.builder().leaseDuration(LEASE).autoRenew(renews).build();
+    /** With a long time limit: a slow answer is not what this is about. */
+    private FiveServers.Client client(boolean renews, Function<Integer, RedisLockBackend.Builder> member) {
+        return five.client(
+                LockOptions.builder().leaseDuration(LEASE).autoRenew(renews).build(),
+                member,
+                backend -> backend.masterTimeLimit(Duration.ofMillis(300)));
     }
 
     private Function<Integer, RedisLockBackend.Builder> quarantined(Duration time) {
@@ -45,8 +50,8 @@ class RestartRuleIT {
     /** A client that the fifth master is out of reach for. */
     private FiveServers.Client withoutTheFifth(TcpProxy proxy, Duration quarantine) {
         proxy.refuse();
-        return five.client(
-                options(false),
+        return client(
+                false,
                 number -> (number < 5
                                 ? five.direct().apply(number)
                                 : five.at(RedisURI.create(proxy.host(), proxy.port())))
@@ -59,13 +64,19 @@ class RestartRuleIT {
         }
     }
 
+    /** Held by the four that it reaches: on a busy machine one may answer too late, and then it is tried anew. */
     private LockLease acquired(FiveServers.Client client) {
-        LockLease lease = await(client.locks.lock(NAME).acquire());
-        eventually(() -> five.holding().equals(List.of(1, 2, 3, 4)));
-        return lease;
+        AtomicReference<LockLease> held = new AtomicReference<>();
+        eventually(() -> {
+            LockLease lease = await(client.locks.lock(NAME).acquire());
+            FiveServers.pause(Duration.ofMillis(30));
+            held.set(lease);
+            return five.holding().equals(List.of(1, 2, 3, 4)) || !release(lease);
+        });
+        return held.get();
     }
 
-    /** Looks until it is answered: just after a restart, connections are being made anew. */
+    /** Just after a restart, connections are being made anew, and a look may fail. */
     private static Optional<LockLease> look(FiveServers.Client client) {
         return await(client.locks
                 .lock(NAME)
@@ -81,8 +92,12 @@ class RestartRuleIT {
         try (TcpProxy fifth = TcpProxy.inFrontOf(five.server(5))) {
             LockLease lease = acquired(withoutTheFifth(fifth, Duration.ZERO));
             restartEmpty(1, 2);
-            FiveServers.Client rival = five.client(options(false), five.direct());
-            LockLease second = look(rival).orElseThrow();
+            FiveServers.Client rival = client(false, five.direct());
+            Optional<LockLease> won = look(rival);
+            while (won.isEmpty() && lease.isValid()) {
+                won = look(rival);
+            }
+            LockLease second = won.orElseThrow();
             assertThat(lease.isValid()).as("the first still believes").isTrue();
             assertThat(second.isValid()).as("and so does the second").isTrue();
             assertThat(second.fencingToken()).as("whose token is higher").isGreaterThan(lease.fencingToken());
@@ -92,7 +107,7 @@ class RestartRuleIT {
     @Test
     void mastersThatForgotDoNotVoteUntilTheLeaseIsOver() {
         try (TcpProxy fifth = TcpProxy.inFrontOf(five.server(5))) {
-            FiveServers.Client rival = five.client(options(false), quarantined(LEASE));
+            FiveServers.Client rival = client(false, quarantined(LEASE));
             eventually(() -> look(rival).map(RestartRuleIT::release).orElse(false));
             LockLease lease = acquired(withoutTheFifth(fifth, LEASE));
             long restarted = System.nanoTime();
@@ -135,26 +150,28 @@ class RestartRuleIT {
     }
 
     @Test
-    void masterThatForgotTakesALeaseBackOnlyWhenItMayVoteAgain() {
-        FiveServers.Client client = five.client(options(true), quarantined(LEASE));
+    void mastersThatForgotTakeALeaseBackOnlyWhenTheyMayVoteAgain() {
+        FiveServers.Client client = client(true, quarantined(LEASE));
         eventually(() -> look(client).map(RestartRuleIT::release).orElse(false));
         LockLease lease = await(client.locks.lock(NAME).acquire());
-        eventually(() -> five.holding().size() == 5);
+        eventually(() -> isRenewedAtAll(lease));
         long restarted = System.nanoTime();
         restartEmpty(1, 2);
-        eventually(() -> {
-            await(lease.renew());
-            return five.holding().size() == 5;
-        });
+        eventually(() -> isRenewedAtAll(lease));
         assertThat(Duration.ofNanos(System.nanoTime() - restarted)).isGreaterThanOrEqualTo(LEASE);
         assertThat(lease.isValid()).isTrue();
         await(lease.release());
     }
 
+    private boolean isRenewedAtAll(LockLease lease) {
+        await(lease.renew().onErrorComplete()); // unknown, on a busy machine
+        return five.holding().size() == 5;
+    }
+
     @Test
     void whatWasGrantedIsRenewedAndReleasedByMastersThatGrantNothing() {
-        RedlockBackend free = five.client(options(true), five.direct()).backend;
-        RedlockBackend barred = five.client(options(true), quarantined(Duration.ofHours(1))).backend;
+        RedlockBackend free = client(true, five.direct()).backend;
+        RedlockBackend barred = client(true, quarantined(Duration.ofHours(1))).backend;
         LockClaim claim = LockClaim.first(LockKey.of(LockKind.MUTEX, NAME), "one", LEASE, Waiting.NONE);
         assertThat(await(free.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(await(barred.tryAcquire(LockClaim.first(claim.key(), "two", LEASE, Waiting.NONE))))

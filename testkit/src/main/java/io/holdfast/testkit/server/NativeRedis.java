@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -214,13 +215,12 @@ final class NativeRedis implements RedisProcess {
         stop();
         try {
             Runtime.getRuntime().removeShutdownHook(killer);
-            // A cluster or a sentinel keeps its state in files.
-            try (Stream<Path> files = Files.list(folder)) {
-                for (Path file : files.toList()) {
+            // A cluster or a sentinel keeps its state in files, an append-only server in a folder.
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                     Files.deleteIfExists(file);
                 }
             }
-            Files.deleteIfExists(folder);
         } catch (IOException | IllegalStateException leftBehind) {
             // The JVM is going down, or the server left a file: both are of no concern to a test.
         }
