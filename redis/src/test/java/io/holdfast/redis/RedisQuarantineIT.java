@@ -111,7 +111,9 @@ class RedisQuarantineIT {
         Hooks.onErrorDropped(dropped::add);
         try {
             for (int i = 0; i < 20; i++) {
-                backend.tryAcquire(Store.claim("orders")).subscribe().dispose();
+                backend.tryAcquire(Store.claim("orders"))
+                        .subscribe(attempt -> {}, atOnce -> {})
+                        .dispose();
                 assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim("orders"))))
                         .isInstanceOf(LockBackendException.class);
             }
