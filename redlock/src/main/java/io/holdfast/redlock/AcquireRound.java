@@ -5,6 +5,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -33,7 +34,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     // All below: guarded by this.
     private final Election election;
     private final BallotBox ballots;
-    private final LockClaim[] looks;
+    private final @Nullable LockClaim[] looks;
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // no array of a generic type can be made otherwise
     private final @Nullable Poll<LockAttempt>[] polls;
@@ -83,7 +84,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     private void start() {
         AcquireRound before = candidate.begin(this, askedAtNanos);
         if (before != null) {
-            before.undoPending();
+            before.giveWay();
         }
         sink.onCancel(this::leave);
         if (before == null && hasLeft()) {
@@ -107,18 +108,23 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     }
 
     private Mono<LockAttempt> look(int master, Waiting waiting, long floor) {
-        LockClaim look = candidate.look(master, claim, waiting, floor);
+        LockClaim look;
         synchronized (this) {
-            looks[master] = look;
+            look = left ? null : candidate.look(this, master, claim, waiting, floor);
+            if (look != null) {
+                looks[master] = look;
+            }
         }
-        return masters.backend(master).tryAcquire(look);
+        return look == null
+                ? Mono.error(new IllegalStateException("not asked: the look is over"))
+                : masters.backend(master).tryAcquire(look);
     }
 
     @Override
     public void heard(int master, LockAttempt answer) {
         boolean undo;
         synchronized (this) {
-            candidate.answered(master, looks[master]);
+            candidate.answered(master, sent(master));
             ballots.put(master, answer);
             election.heard(master, answer);
             undo = outcome != null && hasToBeUndone(master);
@@ -227,7 +233,10 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     }
 
     private void undo(int master) {
-        masters.cleanup.release(master, candidate.retire(master, looks(master)));
+        LockClaim look = looks(master);
+        if (look != null) {
+            masters.cleanup.release(master, candidate.retire(master, look));
+        }
     }
 
     /** Nobody waits for the answer any more. What was decided stands: its owner releases it. */
@@ -239,17 +248,29 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         }
         if (!decided) {
             settle();
-            undoPending();
+            giveWay();
         }
     }
 
-    /** Requests that have not been answered yet are in the way of the next look: they are withdrawn. */
-    void undoPending() {
+    /**
+     * What has not been answered yet is in the way of the next look, and is withdrawn. So is what is being answered at this moment, on another
+     * thread that comes to undo it later: by then the next look must stand there under another id.
+     */
+    void giveWay() {
         for (int master : masters.all()) {
-            if (stop(master) && !hasWon()) {
+            boolean unused = stop(master);
+            if (mayStillStand(master)) {
                 undo(master);
             }
         }
+    }
+
+    private synchronized boolean mayStillStand(int master) {
+        LockClaim look = looks[master];
+        return look != null
+                && !(outcome instanceof Election.Next.Won)
+                && !election.hasRefused(master)
+                && candidate.isPresent(master, look);
     }
 
     /** The claim is being released everywhere: waits for nothing any more. */
@@ -281,12 +302,12 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         return outcome == null;
     }
 
-    private synchronized boolean hasWon() {
-        return outcome instanceof Election.Next.Won;
+    private synchronized @Nullable LockClaim looks(int master) {
+        return looks[master];
     }
 
-    private synchronized LockClaim looks(int master) {
-        return looks[master];
+    private LockClaim sent(int master) {
+        return Objects.requireNonNull(looks[master], "an answer to a look that was not sent");
     }
 
     private synchronized int granted() {

@@ -80,8 +80,18 @@ final class Candidate {
         return known(master, claim, Math.max(1, looks[master]));
     }
 
-    /** The claim with the number of the next look at this master, which is about to be sent. */
-    synchronized LockClaim look(int master, LockClaim claim, Waiting waiting, long floor) {
+    /**
+     * The claim with the number of the next look at this master, which is about to be sent.
+     *
+     * @param by the round that wants to send it
+     * @return null when another round has begun since, or the claim was released: then it must not be sent, since undoing it would end what
+     *     the other round gets
+     */
+    synchronized @Nullable LockClaim look(AcquireRound by, int master, LockClaim claim, Waiting waiting, long floor) {
+        return closed || round != by ? null : look(master, claim, waiting, floor);
+    }
+
+    private LockClaim look(int master, LockClaim claim, Waiting waiting, long floor) {
         looks[master]++;
         unanswered[master]++;
         return known(master, claim, looks[master]).withWaiting(waiting).withTokenFloor(floor);
@@ -112,6 +122,11 @@ final class Candidate {
         }
         renamed.forEach(watcher -> watcher.accept(master));
         return last;
+    }
+
+    /** Whether that look carries the id that the claim has at this master now. */
+    synchronized boolean isPresent(int master, LockClaim look) {
+        return look.id().equals(idAt(master));
     }
 
     /** The claim to release at this master for good. */
@@ -177,13 +192,13 @@ final class Candidate {
         }
     }
 
-    /** The token of the lease that may be put back at this master now; 0 when it may not. */
-    synchronized long tokenToPutBack(int master, long nowNanos) {
-        boolean may = token != 0 && !closed && !returning[master] && validUntilNanos - nowNanos > 0;
-        if (may) {
-            returning[master] = true;
+    /** The look that puts the lease back at this master now; null when it may not be put back. */
+    synchronized @Nullable LockClaim lookToPutBack(int master, LockClaim claim, long nowNanos) {
+        if (token == 0 || closed || returning[master] || validUntilNanos - nowNanos <= 0) {
+            return null;
         }
-        return may ? token : 0;
+        returning[master] = true;
+        return look(master, claim, Waiting.NONE, token);
     }
 
     synchronized void putBackEnded(int master) {

@@ -3,6 +3,7 @@ package io.holdfast.redlock;
 import io.holdfast.spi.LockClaim;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -11,18 +12,23 @@ import reactor.util.retry.Retry;
 
 /**
  * Releases votes that nobody needs, in the background: each with its time limit, again after a failure that may pass, until the master has
- * ended them by itself. Bounded: what is too much is left to expire.
+ * ended them by itself. Bounded for each master, so that one that hangs does not use up what the others need: what is too much is left to expire.
  */
 final class Cleanup {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedlockBackend.class);
 
     private static final int MOST_TRIES = 5;
-    private static final int MOST_AT_ONCE = 10_000;
+    static final int MOST_AT_ONE_MASTER = 2_000;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
 
     private final Masters masters;
     private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicIntegerArray atMaster;
+
+    /** 1 while it is known that this master has too many. */
+    private final AtomicIntegerArray tooMany;
+
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
     /** Written once, by the closing. */
@@ -30,6 +36,8 @@ final class Cleanup {
 
     Cleanup(Masters masters) {
         this.masters = masters;
+        atMaster = new AtomicIntegerArray(masters.size());
+        tooMany = new AtomicIntegerArray(masters.size());
     }
 
     /** Releases the claim at that master now. */
@@ -44,13 +52,16 @@ final class Cleanup {
 
     /** The one place that subscribes to releases which nobody waits for. */
     private void release(int master, LockClaim claim, Duration pause) {
-        if (underWay.incrementAndGet() > MOST_AT_ONCE) {
-            end();
-            LOG.warn(
-                    "lock '{}': {} releases are under way, so the vote of {} is left to expire",
-                    claim.key().name(),
-                    MOST_AT_ONCE,
-                    masters.name(master));
+        underWay.incrementAndGet();
+        if (atMaster.incrementAndGet(master) > MOST_AT_ONE_MASTER) {
+            end(master);
+            if (tooMany.compareAndSet(master, 0, 1)) {
+                LOG.warn(
+                        "{} releases are under way at {}, so further votes there are left to expire, the first of lock '{}'; does it answer?",
+                        MOST_AT_ONE_MASTER,
+                        masters.name(master),
+                        claim.key().name());
+            }
             return;
         }
         Mono<?> release = Mono.defer(() -> masters.backend(master).release(claim))
@@ -61,7 +72,7 @@ final class Cleanup {
                 .take(claim.lease(), masters.timer);
         Mono<?> begun =
                 pause.isZero() ? release : Mono.delay(pause, masters.timer).then(release);
-        var unused = begun.doFinally(signal -> end())
+        var unused = begun.doFinally(signal -> end(master))
                 .subscribe(
                         released -> {},
                         error -> LOG.debug(
@@ -71,7 +82,10 @@ final class Cleanup {
                                 error.toString()));
     }
 
-    private void end() {
+    private void end(int master) {
+        if (atMaster.decrementAndGet(master) == MOST_AT_ONE_MASTER / 2) {
+            tooMany.set(master, 0); // worth another word, should it happen again
+        }
         if (underWay.decrementAndGet() == 0 && closing) {
             Sinks.EmitResult unused = idle.tryEmitEmpty();
         }

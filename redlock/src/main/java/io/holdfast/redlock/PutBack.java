@@ -2,7 +2,6 @@ package io.holdfast.redlock;
 
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Waiting;
 import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -32,11 +31,10 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
     }
 
     static void start(Masters masters, Candidate candidate, LockClaim claim, int master) {
-        long token = candidate.tokenToPutBack(master, masters.now());
-        if (token == 0) {
+        LockClaim look = candidate.lookToPutBack(master, claim, masters.now());
+        if (look == null) {
             return;
         }
-        LockClaim look = candidate.look(master, claim, Waiting.NONE, token);
         PutBack putBack = new PutBack(masters, candidate, master, look);
         Poll<LockAttempt> poll = new Poll<>(masters.size(), masters.limit(claim.lease()), Context.empty(), putBack);
         poll.ask(List.of(master), it -> Mono.defer(() -> masters.backend(it).tryAcquire(look)), masters.timer);
@@ -61,5 +59,8 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
     @Override
     public void failed(int from, Throwable why) {
         candidate.putBackEnded(master);
+        if (!candidate.isHeld()) {
+            masters.cleanup.release(master, candidate.retire(master, look)); // nobody renews it any more
+        }
     }
 }

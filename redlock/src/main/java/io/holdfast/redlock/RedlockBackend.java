@@ -49,13 +49,15 @@ import reactor.core.scheduler.Schedulers;
  * <p><b>Assumptions</b>, and what follows when one is broken:
  *
  * <ul>
- *   <li><i>Clocks run at about the same speed</i>: over one lease, those of a client and of a majority of masters differ by less than
- *       1 % and 2 ms; what their hands show does not matter. If broken: masters may end a lease before its holder knows, and two holders
- *       overlap.
+ *   <li><i>Clocks run at about the same speed</i>: over one lease, those of a client and of each master differ by less than
+ *       1 % and 2 ms; what their hands show does not matter. A Redis server counts expiry by its wall clock, so one that is set forwards
+ *       while it runs breaks this. If broken: a master may end a lease before its holder knows. Where the holder has only just a
+ *       majority, one such master is enough for two holders to overlap.
  *   <li><i>Pauses are short</i>: between a check of the lease and the act that it protects, a process does not stop for longer than the
  *       rest of the lease. If broken: the act happens after the lock went to somebody else. No lock service can prevent that.
- *   <li><i>Masters keep their data or stay away</i>: one that restarts without its locks does not vote for longer than the longest lease
- *       of all clients. If broken on so many that the rest and they make a majority: two holders at once.
+ *   <li><i>Masters keep their data or stay away</i>: one that restarts without its locks does not vote until the longest lease of all
+ *       clients is over. If broken on so many that they make a majority with those that the holder does not have: two holders at once. One
+ *       is enough where the holder has only just a majority.
  *   <li><i>Masters are independent</i>, and each is one store: a replica that takes over without the last writes is a master that lost its
  *       data.
  * </ul>

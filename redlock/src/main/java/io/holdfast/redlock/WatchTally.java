@@ -69,6 +69,7 @@ final class WatchTally {
     /** The claim is watched under another id at this master from now on. */
     void renewed(int master) {
         armed[master] = false;
+        stopped[master] = false;
     }
 
     Verdict stopped(int master) {

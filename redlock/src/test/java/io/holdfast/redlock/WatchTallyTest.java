@@ -50,6 +50,15 @@ class WatchTallyTest {
     }
 
     @Test
+    void masterThatIsWatchedAgainUnderANewIdHasNotStopped() {
+        assertThat(tally.stopped(0)).isEqualTo(Verdict.NOTHING);
+        assertThat(tally.stopped(1)).isEqualTo(Verdict.NOTHING);
+        tally.renewed(0);
+        assertThat(tally.stopped(2)).isEqualTo(Verdict.NOTHING);
+        assertThat(tally.stopped(0)).isEqualTo(Verdict.STOPPED);
+    }
+
+    @Test
     void newIdAtAMasterIsNoInterruption() {
         for (int i = 0; i < 5; i++) {
             assertThat(tally.signalled(i, ARMED)).isNotEqualTo(Verdict.CHANGED);
