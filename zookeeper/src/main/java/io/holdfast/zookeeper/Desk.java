@@ -102,6 +102,7 @@ final class Desk {
 
     private void releaseNow(Request<Ownership> request, Place place) {
         place.withdraw();
+        request.owe();
         places.giveUpOrphan(place, sessions.connectedNow());
         if (place.hasNothingThere()) {
             places.expectNothing(place);

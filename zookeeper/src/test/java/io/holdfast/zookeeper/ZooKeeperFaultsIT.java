@@ -16,6 +16,7 @@ import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.util.retry.Retry;
 
 /** A network that loses answers, delays them, or cuts the connection; the session survives. */
@@ -137,6 +139,19 @@ class ZooKeeperFaultsIT {
         Waiting.until("the node is gone", () -> claims().isEmpty());
         proxy.pass();
         Waiting.forMono(Waiting.forMono(rival.lock("under way").tryAcquire()).release());
+    }
+
+    @Test
+    void releaseThatNobodyWaitsForIsCarriedOutAllTheSame() {
+        warmUp("left");
+        LockClaim claim = claim("left", io.holdfast.spi.Waiting.QUEUE);
+        proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(500));
+        CompletableFuture<LockAttempt> look = backend.tryAcquire(claim).toFuture();
+        Disposable release = backend.release(claim).subscribe();
+        release.dispose();
+        assertThat(look).succeedsWithin(Waiting.PATIENCE);
+        proxy.pass();
+        Waiting.until("its node is gone", () -> claims().isEmpty());
     }
 
     @RepeatedTest(5)
