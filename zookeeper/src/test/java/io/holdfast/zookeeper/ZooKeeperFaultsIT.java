@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -152,6 +153,35 @@ class ZooKeeperFaultsIT {
         assertThat(look).succeedsWithin(Waiting.PATIENCE);
         proxy.pass();
         Waiting.until("its node is gone", () -> claims().isEmpty());
+    }
+
+    @Test
+    void backEndThatIsClosedWhileTheConnectionIsMadeAnewLeavesNoNode() {
+        ZooKeeperLockBackend closing = ZooKeeperLockBackend.over(curator);
+        LockClaim claim = claim("closing", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(closing.tryAcquire(claim));
+        proxy.cut();
+        Waiting.until(
+                "the loss of the connection is known",
+                () -> closing.renew(claim)
+                        .toFuture()
+                        .handle((answer, error) -> error != null)
+                        .join());
+        Waiting.forMono(closing.close());
+        assertThat(claims()).isEmpty();
+    }
+
+    @Test
+    void sessionTimeoutThatGotShorterAtTheReconnectIsALoss() {
+        LockLease lease = Waiting.forMono(locks.lock("shorter").acquire());
+        int longest = store.server().inside().getMaxSessionTimeout();
+        store.server().inside().setMaxSessionTimeout(2_000);
+        try {
+            proxy.cut();
+            assertThat(Waiting.forMono(lease.onLoss())).isEqualTo(LossReason.DISCONNECTED);
+        } finally {
+            store.server().inside().setMaxSessionTimeout(longest);
+        }
     }
 
     @RepeatedTest(5)
