@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -24,6 +25,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
 /**
  * Takes the requests of a back end and works on them on its strand: one thread at a time, so that nothing in there needs a lock. What
@@ -34,6 +36,8 @@ final class Desk {
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
+
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /** What a user may choose. */
     record Options(String root, Tree.Rights rights, boolean failFast, Duration closingTime) {}
@@ -102,6 +106,7 @@ final class Desk {
 
     private void releaseNow(Request<Ownership> request, Place place) {
         place.withdraw();
+        request.owe();
         places.giveUpOrphan(place, sessions.connectedNow());
         if (place.hasNothingThere()) {
             places.expectNothing(place);
@@ -197,9 +202,7 @@ final class Desk {
     }
 
     private Mono<Void> closeNow() {
-        return strand.defer(this::giveUpAll)
-                .timeout(closingTime, Mono.empty(), scheduler)
-                .then(strand.defer(() -> Mono.fromRunnable(this::stop)));
+        return strand.defer(this::giveUpAll).then(strand.defer(() -> Mono.fromRunnable(this::stop)));
     }
 
     /** The session goes on, so the servers would not end any of it. */
@@ -210,8 +213,13 @@ final class Desk {
                 .then();
     }
 
+    /** Again and again, since the connection may be lost for a moment. */
     private Mono<Ownership> giveUp(Place place) {
-        return release(place.claim()).onErrorResume(error -> {
+        Mono<Ownership> given = release(place.claim())
+                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, BETWEEN_TRIES)
+                        .filter(error -> error instanceof LockBackendException failure && failure.isTransient())
+                        .scheduler(scheduler));
+        return given.timeout(closingTime, scheduler).onErrorResume(error -> {
             LOG.warn("{} may stay until its session ends: {}", place, error.toString());
             return Mono.empty();
         });

@@ -146,11 +146,21 @@ final class Places implements Sessions.Events {
         signals.changedAll();
     }
 
+    /** A lease was given out for two thirds of the longer time; the server would end it before that if the connection were lost again. */
+    @Override
+    public void shortened(Session session) {
+        loseAll();
+    }
+
     @Override
     public void disconnected(Session session) {
         if (failFast) {
-            all().stream().filter(Place::isHeld).forEach(place -> signals.lost(place.id(), LossReason.DISCONNECTED));
+            loseAll();
         }
+    }
+
+    private void loseAll() {
+        all().stream().filter(Place::isHeld).forEach(place -> signals.lost(place.id(), LossReason.DISCONNECTED));
     }
 
     @Override

@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * One request of a claim, from its turn to its answer. Who asked may leave: then nothing is sent any more, but what was sent is awaited,
- * because only the answer tells what the claim has.
+ * One request of a claim, from its turn to its answer. Who asked may leave: then nothing is sent any more, unless it is owed,
+ * but what was sent is awaited, because only the answer tells what the claim has.
  */
 final class Request<T> {
 
@@ -24,6 +24,7 @@ final class Request<T> {
     // All below: written and read on the strand.
     private @Nullable Runnable atTheEnd;
     private boolean isWaiting;
+    private boolean isOwed;
 
     Request(MonoSink<T> sink, Subject subject, Strand strand) {
         this.sink = sink;
@@ -43,9 +44,18 @@ final class Request<T> {
         atTheEnd = task;
     }
 
+    /** It is carried out even if nobody waits for it any more: a release, since no server ends a node while its session goes on. */
+    void owe() {
+        isOwed = true;
+    }
+
+    private boolean isOff() {
+        return isLeft && !isOwed;
+    }
+
     /** The one place that subscribes to the work: it goes on when nobody waits for it any more. */
     void begin(Sessions sessions, Function<Session, Mono<T>> work) {
-        if (isLeft) {
+        if (isOff()) {
             end();
             return;
         }
@@ -68,7 +78,7 @@ final class Request<T> {
 
     private void send(Function<Session, Mono<T>> work, Session session) {
         isWaiting = false;
-        if (isLeft) {
+        if (isOff()) {
             end();
             return;
         }
@@ -76,7 +86,7 @@ final class Request<T> {
     }
 
     private void stopWaiting() {
-        if (isWaiting) {
+        if (isWaiting && !isOwed) {
             isWaiting = false;
             waiting.dispose();
             end();

@@ -6,8 +6,9 @@ import java.time.Duration;
  * How long an acknowledged request proves a session.
  *
  * <p>The server ends a session when it has not heard from it for the negotiated time-out T. A follower tells the leader of its sessions
- * every half tick, and T is at least two ticks by default, so the leader may know up to T/4 less than it seems. Two thirds of T leave T/3 for that
- * and for clocks of different speed. They are also the time after which ZooKeeper's own client gives up a silent server.
+ * every half tick, so at an answer the leader may know no more than the packet before, as it was half a tick ago. Two thirds of T leave T/3
+ * for that and for clocks of different speed; record 0019 says when that is enough. They are also the time after which ZooKeeper's own
+ * client gives up a silent server.
  */
 final class SessionValidity {
 

@@ -40,6 +40,9 @@ final class Sessions {
         /** Connected again, and still the same session. */
         void reconnected(Session session);
 
+        /** A server that it was connected to again gives it less time than those before. */
+        void shortened(Session session);
+
         void disconnected(Session session);
 
         /** Expired, or closed by its owner. */
@@ -69,6 +72,7 @@ final class Sessions {
     // All below: written and read on the strand, unless noted.
     private final List<Waiting> waiting = new ArrayList<>();
     private @Nullable Session session;
+    private int agreedMillis;
     private boolean hadSession;
     private boolean isFetching;
     private boolean isClosed;
@@ -204,6 +208,7 @@ final class Sessions {
         Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, ear);
         ear.session = opened;
         session = opened;
+        agreedMillis = opened.handle().getSessionTimeout();
         hadSession = true;
         hear(opened);
         events.opened(opened);
@@ -255,7 +260,7 @@ final class Sessions {
         }
         if (event.getType() == EventType.None) {
             switch (event.getState()) {
-                case SyncConnected -> events.reconnected(to);
+                case SyncConnected -> connectedAgain(to);
                 case Disconnected -> events.disconnected(to);
                 case Expired, Closed, AuthFailed -> end(to);
                 default -> LOG.debug("{}: {}", to, event.getState());
@@ -267,6 +272,17 @@ final class Sessions {
         } else {
             events.changed(to, event.getPath());
         }
+    }
+
+    /** Each connection agrees on the time-out anew, and the leader counts with the latest. */
+    private void connectedAgain(Session to) {
+        int before = agreedMillis;
+        agreedMillis = to.handle().getSessionTimeout();
+        if (agreedMillis < before) {
+            LOG.warn("{} lasts {} ms from now on, and no longer {} ms", to, agreedMillis, before);
+            events.shortened(to);
+        }
+        events.reconnected(to);
     }
 
     /** Called on ZooKeeper's event thread: hands over and returns. */

@@ -12,7 +12,6 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -53,14 +52,21 @@ final class Tree {
         return create(session, prefix, CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
-    /** Makes what is missing, from the top. The server takes it away again some time after the last node in it is gone. */
+    /**
+     * Makes what is missing. Asks for the last one first: usually the others are there, and the rights above the root may forbid to make
+     * them. The server takes it away again some time after the last node in it is gone.
+     */
     Mono<Reply<Created>> ensure(Session session, LockPath path) {
         List<String> nodes = path.fromTheTop();
-        return Flux.fromIterable(nodes)
-                .concatMap(node -> create(session, node, CreateMode.CONTAINER))
-                .filter(reply -> !reply.isOk() && reply.code() != Code.NODEEXISTS)
-                .next()
-                .defaultIfEmpty(new Reply<>(Code.OK, path.path(), null));
+        return ensure(session, nodes, nodes.size() - 1);
+    }
+
+    private Mono<Reply<Created>> ensure(Session session, List<String> nodes, int index) {
+        Mono<Reply<Created>> made = create(session, nodes.get(index), CreateMode.CONTAINER)
+                .map(reply -> reply.code() == Code.NODEEXISTS ? new Reply<>(Code.OK, reply.path(), null) : reply);
+        return made.flatMap(reply -> reply.isNoNode() && index > 0
+                ? ensure(session, nodes, index - 1).flatMap(above -> above.isOk() ? made : Mono.just(above))
+                : Mono.just(reply));
     }
 
     private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {

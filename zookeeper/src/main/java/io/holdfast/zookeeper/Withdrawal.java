@@ -16,6 +16,7 @@ record Withdrawal(Place place, Session session, Tree tree, Places places) {
         places.expectNothing(place);
         places.guardNoLonger(place);
         if (!place.belongsTo(session)) {
+            place.left(); // what it had was another session's, which has ended
             return Mono.just(Ownership.NOT_HELD);
         }
         boolean wasHeld = place.isHeld();

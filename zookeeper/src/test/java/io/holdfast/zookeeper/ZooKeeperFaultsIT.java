@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -16,6 +17,7 @@ import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.util.retry.Retry;
 
 /** A network that loses answers, delays them, or cuts the connection; the session survives. */
@@ -137,6 +140,48 @@ class ZooKeeperFaultsIT {
         Waiting.until("the node is gone", () -> claims().isEmpty());
         proxy.pass();
         Waiting.forMono(Waiting.forMono(rival.lock("under way").tryAcquire()).release());
+    }
+
+    @Test
+    void releaseThatNobodyWaitsForIsCarriedOutAllTheSame() {
+        warmUp("left");
+        LockClaim claim = claim("left", io.holdfast.spi.Waiting.QUEUE);
+        proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(500));
+        CompletableFuture<LockAttempt> look = backend.tryAcquire(claim).toFuture();
+        Disposable release = backend.release(claim).subscribe();
+        release.dispose();
+        assertThat(look).succeedsWithin(Waiting.PATIENCE);
+        proxy.pass();
+        Waiting.until("its node is gone", () -> claims().isEmpty());
+    }
+
+    @Test
+    void backEndThatIsClosedWhileTheConnectionIsMadeAnewLeavesNoNode() {
+        ZooKeeperLockBackend closing = ZooKeeperLockBackend.over(curator);
+        LockClaim claim = claim("closing", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(closing.tryAcquire(claim));
+        proxy.cut();
+        Waiting.until(
+                "the loss of the connection is known",
+                () -> closing.renew(claim)
+                        .toFuture()
+                        .handle((answer, error) -> error != null)
+                        .join());
+        Waiting.forMono(closing.close());
+        assertThat(claims()).isEmpty();
+    }
+
+    @Test
+    void sessionTimeoutThatGotShorterAtTheReconnectIsALoss() {
+        LockLease lease = Waiting.forMono(locks.lock("shorter").acquire());
+        int longest = store.server().inside().getMaxSessionTimeout();
+        store.server().inside().setMaxSessionTimeout(2_000);
+        try {
+            proxy.cut();
+            assertThat(Waiting.forMono(lease.onLoss())).isEqualTo(LossReason.DISCONNECTED);
+        } finally {
+            store.server().inside().setMaxSessionTimeout(longest);
+        }
     }
 
     @RepeatedTest(5)

@@ -49,8 +49,9 @@ class ZooKeeperQueueIT {
     final LeftoversExtension leftovers = new LeftoversExtension().watch("tree", () -> store.claims(ROOT));
 
     @BeforeAll
-    static void start() {
+    static void start() throws Exception {
         store = Store.start();
+        store.eye().create().forPath("/queue"); // whichever test is the first, its rights are not for all
         curator = store.client("queue", store.address(), Duration.ofSeconds(10));
     }
 
@@ -328,6 +329,24 @@ class ZooKeeperQueueIT {
         assertThat(store.eye().getACL().forPath("/queue/guarded/mutex")).isEqualTo(rights);
         Waiting.forMono(lease.release());
         Waiting.forMono(guarded.close());
+    }
+
+    @Test
+    void rightsAreNeededUnderTheRootOnly() throws Exception {
+        store.eye().create().forPath("/given");
+        List<ACL> before = store.eye().getACL().forPath("/");
+        store.eye()
+                .setACL()
+                .withACL(List.of(new ACL(ZooDefs.Perms.ALL & ~ZooDefs.Perms.CREATE, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+                .forPath("/");
+        LockClient confined = LockClient.create(
+                ZooKeeperLockBackend.builder(store.eye()).root("/given/locks").build());
+        try {
+            Waiting.forMono(Waiting.forMono(confined.lock("confined").acquire()).release());
+        } finally {
+            store.eye().setACL().withACL(before).forPath("/");
+        }
+        Waiting.forMono(confined.close());
     }
 
     @Test
