@@ -49,7 +49,10 @@ class ManyWaitersIT {
     @AfterEach
     void stop() {
         clients.forEach(client -> await(client.close()));
-        assertThat(store.keys()).allMatch(key -> key.endsWith(":token"));
+        // Whoever opened its channel may have looked once more when it was granted: that look leaves a tombstone for 30
+        // s.
+        String openedChannel = Store.holderKey("warm-up") + ":gone:";
+        assertThat(store.keys()).allMatch(key -> key.endsWith(":token") || key.startsWith(openedChannel));
         store.close();
     }
 
