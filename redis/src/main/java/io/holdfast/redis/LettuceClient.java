@@ -41,6 +41,9 @@ final class LettuceClient {
 
     private static final int SHUTDOWN_SECONDS = 2;
 
+    /** Longer than all that is waited for. */
+    private static final int CLOSING_SECONDS = 15;
+
     private final RedisClient client;
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
@@ -233,6 +236,9 @@ final class LettuceClient {
     }
 
     private void shutdown() {
+        // The driver's shutdown has been seen to spin for ever in its SharedLock, after servers were killed in
+        // mid-command.
+        var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
         try {
             awaitAttempts();
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
