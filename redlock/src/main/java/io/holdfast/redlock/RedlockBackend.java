@@ -57,7 +57,8 @@ import reactor.core.scheduler.Schedulers;
  *       rest of the lease. If broken: the act happens after the lock went to somebody else. No lock service can prevent that.
  *   <li><i>Masters keep their data or stay away</i>: one that restarts without its locks does not vote until the longest lease of all
  *       clients is over. If broken on so many that they make a majority with those that the holder does not have: two holders at once. One
- *       is enough where the holder has only just a majority.
+ *       is enough where the holder has only just a majority. On Redis, {@code RedisLockBackend.Builder.quarantine} sees to it. It
+ *       has no default: set it on each master, in each client, to the longest lease of all clients.
  *   <li><i>Masters are independent</i>, and each is one store: a replica that takes over without the last writes is a master that lost its
  *       data.
  * </ul>
