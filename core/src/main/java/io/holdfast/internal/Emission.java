@@ -1,6 +1,7 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockLease;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
@@ -20,7 +21,8 @@ final class Emission {
     private static final int OPEN = 1;
     private static final int EMITTING = 2;
     private static final int LEFT_WHILE_EMITTING = 3;
-    private static final int OVER = 4;
+    private static final int DROPPED_IF_LEFT = 4;
+    private static final int OVER = 5;
 
     private static final AtomicIntegerFieldUpdater<Emission> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(Emission.class, "stage");
@@ -33,6 +35,9 @@ final class Emission {
 
     /** The thread that hands the lease over; written by it, before and after. Others only compare it with themselves. */
     private @Nullable Thread emitter;
+
+    /** Written before the stage becomes DROPPED_IF_LEFT, read after that. */
+    private @Nullable HeldLease handedOver;
 
     Emission(CoreSubscriber<? super LockLease> subscriber, @Nullable Scheduler deliverOn) {
         this.subscriber = subscriber;
@@ -53,7 +58,7 @@ final class Emission {
     }
 
     boolean isOver() {
-        return stage == OVER;
+        return stage >= DROPPED_IF_LEFT;
     }
 
     /** True for the first request. */
@@ -86,22 +91,45 @@ final class Emission {
             // other: it drops the lease unseen, or has it; nobody can tell. It has left, so the lease is given back.
             case EMITTING ->
                 Thread.currentThread().equals(emitter) || STAGE.compareAndSet(this, EMITTING, LEFT_WHILE_EMITTING);
+            case DROPPED_IF_LEFT -> {
+                HeldLease dropped = handedOver;
+                boolean left = STAGE.compareAndSet(this, DROPPED_IF_LEFT, OVER);
+                if (left && dropped != null) {
+                    dropped.release();
+                }
+                yield left;
+            }
             default -> true;
         };
     }
 
     /** Decides for the lease and against leaving: {@link #emit} follows. False when the subscriber has left before. */
     boolean begin() {
-        return !isCancelledBelow() && STAGE.compareAndSet(this, OPEN, EMITTING);
+        return !isCancelledBelow() && !isCancelledFuture() && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
     /** Hands the lease over. False when the subscriber left meanwhile, and the lease is to be given back. */
-    boolean emit(LockLease lease) {
+    boolean emit(LeaseHandle lease) {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
         subscriber.onComplete();
         emitter = null;
-        return STAGE.compareAndSet(this, EMITTING, OVER);
+        if (isCancelledFuture()) {
+            return false; // it does not cancel any more once it was handed something
+        }
+        if (!isCancelledBelow()) {
+            return STAGE.compareAndSet(this, EMITTING, OVER);
+        }
+        // Reactor's own subscribers mark themselves so when they have what they wanted, too. Those never cancel
+        // afterwards: a
+        // cancellation that still comes was on its way, and the lease was dropped.
+        handedOver = lease.held();
+        return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
+    }
+
+    /** The future of {@code toFuture()} drops what comes after its own cancellation. */
+    private boolean isCancelledFuture() {
+        return subscriber instanceof Future<?> future && future.isCancelled();
     }
 
     /**

@@ -4,13 +4,17 @@ import static io.holdfast.semantics.World.LEASE;
 import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -21,6 +25,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Operators;
 import reactor.test.subscriber.TestSubscriber;
 
 class WithdrawalTest {
@@ -145,6 +150,85 @@ class WithdrawalTest {
         public @Nullable Object scanUnsafe(Attr key) {
             return Attr.CANCELLED.equals(key) ? true : null;
         }
+    }
+
+    @Test
+    void aSubscriberWhoseCancellationIsOvertakenByTheEmissionLeavesNothing() {
+        LeavesWhileAsked late = new LeavesWhileAsked();
+        world.lock().acquire().map(lease -> lease).subscribe(late);
+        assertThat(late.dropped)
+                .as("the emission was too fast for the look before it")
+                .isTrue();
+        assertThat(world.store.contents()).isNotEmpty();
+
+        late.upstream.cancel();
+
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    /** Marks itself right after it was asked, and cancels only later: its thread sleeps in the middle of {@code dispose()}. */
+    private static final class LeavesWhileAsked implements CoreSubscriber<LockLease>, Scannable {
+
+        Subscription upstream = Operators.emptySubscription();
+        boolean dropped;
+        private boolean marked;
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            upstream = s;
+            s.request(1);
+        }
+
+        @Override
+        public void onNext(LockLease lease) {
+            dropped = marked;
+        }
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onComplete() {}
+
+        @Override
+        @SuppressWarnings("rawtypes") // so declared by Reactor
+        public @Nullable Object scanUnsafe(Attr key) {
+            if (!Attr.CANCELLED.equals(key)) {
+                return null;
+            }
+            boolean before = marked;
+            marked = true;
+            return before;
+        }
+    }
+
+    @Test
+    void aFutureThatIsCancelledWhileItsLeaseIsHandedOverLeavesNothing() {
+        AtomicReference<@Nullable CompletableFuture<LockLease>> future = new AtomicReference<>();
+        LockClient client = world.client(builder -> builder.listener(event -> {
+            if (event instanceof LockEvent.Acquired) { // told between the decision to emit and the emission
+                // As far as a thread has come that sleeps within cancel(): the future is over, and nobody was told.
+                Objects.requireNonNull(future.get()).completeExceptionally(new CancellationException());
+            }
+        }));
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        future.set(client.lock(World.NAME).acquire().toFuture());
+
+        world.subscribe(holder.release());
+
+        assertThat(future.get()).isCancelled();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aLeaseThatWasTakenIsNotTakenBackByALaterCancellation() {
+        TestSubscriber<LockLease> subscriber = world.subscribe(world.lock().acquire());
+        LockLease lease = world.only(subscriber);
+
+        subscriber.cancel();
+
+        assertThat(lease.isValid()).isTrue();
+        assertThat(world.store.contents()).isNotEmpty();
     }
 
     @Test
