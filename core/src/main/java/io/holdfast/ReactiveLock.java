@@ -13,8 +13,9 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Leaving.</b> A subscriber may cancel at any instant. Before the emission its claim is withdrawn: the place in the queue is
  * given up, and a lock that is granted to it later all the same is released. After the emission the lease is the
- * subscriber's; a cancellation on another thread while the lease is being handed over counts as before. An operator downstream that drops an emitted lease ({@code timeout}, {@code zip}, {@code firstWithSignal}, …)
- * cannot be noticed at once: prefer {@link #withLock}, which leaks nothing whatever surrounds it.
+ * subscriber's; a cancellation on another thread while the lease is being handed over counts as before. An operator downstream that
+ * drops an emitted lease ({@code timeout}, {@code zip}, {@code firstWithSignal}, …) cannot be noticed at once: prefer {@link #withLock},
+ * which leaks nothing whatever surrounds it.
  *
  * <p><b>Re-entrancy.</b> Inside {@code withLock} of the same lock of the same client, found through the Reactor Context, every
  * acquisition gives a nested view of the lease that is held, with the same token and without asking the store. The outermost
@@ -76,6 +77,10 @@ public interface ReactiveLock {
      * <p>The lock is released however the work ends: complete, error or cancel. The result waits for the release, at most one
      * operation timeout. An error of the work stays the error; what the release met is added to it as suppressed. When the
      * lease is lost, the work is cancelled, and then {@link LockLostException} is signalled.
+     *
+     * <p>A cancellation cancels the work and then releases. It waits for what runs within the subscription to the work, such as a
+     * {@code fromCallable}. A step that runs on another thread at that moment cannot be waited for, and nobody stops it: if it
+     * would do harm, send the fencing token with it.
      *
      * @param work from the lease to lazy work
      * @param <T> what the work gives

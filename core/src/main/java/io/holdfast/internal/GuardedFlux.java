@@ -46,6 +46,10 @@ final class GuardedFlux<T> extends Flux<T> {
     private enum Stage {
         IDLE,
         ACQUIRING,
+        /** The work is being subscribed to: what of it is synchronous runs within that. */
+        STARTING,
+        /** The subscriber left meanwhile; who started the work releases when that is over. */
+        LEFT_WHILE_STARTING,
         WORKING,
         RELEASING,
         ENDED
@@ -87,26 +91,38 @@ final class GuardedFlux<T> extends Flux<T> {
 
         @Override
         public void cancel() {
-            Stage before = stage.getAndSet(Stage.ENDED);
-            if (before == Stage.ACQUIRING) {
-                acquiring.cancel();
-            } else if (before == Stage.WORKING) {
-                stopWork();
-                releaseInBackground(held());
+            Stage before = stage.getAndUpdate(at ->
+                    at == Stage.STARTING || at == Stage.LEFT_WHILE_STARTING ? Stage.LEFT_WHILE_STARTING : Stage.ENDED);
+            switch (before) {
+                case ACQUIRING -> acquiring.cancel();
+                case STARTING -> stopWork();
+                case WORKING -> {
+                    stopWork();
+                    releaseInBackground(held());
+                }
+                default -> {}
             }
         }
 
         private void begin(LockLease granted) {
             lease = granted;
-            if (!stage.compareAndSet(Stage.ACQUIRING, Stage.WORKING)) {
+            if (!stage.compareAndSet(Stage.ACQUIRING, Stage.STARTING)) {
                 releaseInBackground(granted);
                 return;
             }
+            start(granted);
+            if (!stage.compareAndSet(Stage.STARTING, Stage.WORKING)
+                    && stage.compareAndSet(Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
+                releaseInBackground(granted);
+            }
+        }
+
+        private void start(LockLease granted) {
             Context context = granted instanceof LeaseHandle outermost
                     ? HeldLocks.with(outermost, subscriber.currentContext())
                     : subscriber.currentContext();
             lossWatch = granted.onLoss().subscribe(this::lost);
-            if (stage.get() != Stage.WORKING) {
+            if (!isUnderWay()) {
                 stopWatchingLoss();
                 return;
             }
@@ -120,8 +136,21 @@ final class GuardedFlux<T> extends Flux<T> {
             }
         }
 
+        private boolean isUnderWay() {
+            Stage now = stage.get();
+            return now == Stage.STARTING || now == Stage.WORKING;
+        }
+
+        /** From the work to what follows it, once. */
+        private boolean leaveWork(Stage next) {
+            return stage.compareAndSet(Stage.WORKING, next)
+                    || stage.compareAndSet(Stage.STARTING, next)
+                    // The one who starts it may have gone on in between.
+                    || stage.compareAndSet(Stage.WORKING, next);
+        }
+
         private void lost(LossReason reason) {
-            if (stage.compareAndSet(Stage.WORKING, Stage.ENDED)) {
+            if (leaveWork(Stage.ENDED)) {
                 demand.cancel();
                 LockLease gone = held();
                 subscriber.onError(new LockLostException(gone.lockName(), reason, gone.fencingToken()));
@@ -129,7 +158,7 @@ final class GuardedFlux<T> extends Flux<T> {
         }
 
         private void workEnded(@Nullable Throwable error) {
-            if (!stage.compareAndSet(Stage.WORKING, Stage.RELEASING)) {
+            if (!leaveWork(Stage.RELEASING)) {
                 if (error != null) {
                     Operators.onErrorDropped(error, subscriber.currentContext());
                 }
@@ -215,7 +244,7 @@ final class GuardedFlux<T> extends Flux<T> {
 
             @Override
             public void onNext(T element) {
-                if (stage.get() == Stage.WORKING) {
+                if (isUnderWay()) {
                     subscriber.onNext(element);
                 } else {
                     Operators.onNextDropped(element, context);

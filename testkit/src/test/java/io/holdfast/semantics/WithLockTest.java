@@ -106,6 +106,35 @@ class WithLockTest {
     }
 
     @Test
+    void cancellingWhileTheWorkIsBeingStartedReleasesTheLockWhenThatIsOver() {
+        AtomicBoolean stillHeld = new AtomicBoolean();
+        TestSubscriber<String> result = TestSubscriber.create();
+        world.lock()
+                .withLock(Mono.fromCallable(() -> {
+                    Thread leaving = new Thread(result::cancel);
+                    leaving.start();
+                    leaving.join();
+                    stillHeld.set(!world.store.contents().isEmpty());
+                    return "sold";
+                }))
+                .subscribe(result);
+
+        assertThat(stillHeld).as("while the synchronous step runs").isTrue();
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(result.getReceivedOnNext()).isEmpty();
+        assertThat(world.events(LockEvent.Released.class)).hasSize(1);
+    }
+
+    @Test
+    void aSubscriberThatLeavesWithTheFirstElementOfTheWorkReleasesTheLock() {
+        TestSubscriber<Integer> result = world.subscribe(
+                world.lock().withLockMany(lease -> Flux.range(0, 1_000)).next());
+
+        assertThat(result.getReceivedOnNext()).containsExactly(0);
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
     void cancellingWhileWaitingGivesUpThePlace() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         TestSubscriber<Object> result = world.subscribe(world.lock().withLock(Mono.never()));
