@@ -20,7 +20,7 @@ import reactor.core.Exceptions;
  * LockFamilies families = LockFamilies.of(name -> name.startsWith("stock/") ? "stock" : "orders");
  * }</pre>
  *
- * <p>Thread-safe. Give the same one to {@link LockMetrics} and {@code ObservedLocks}, so that both say the same.
+ * <p>Thread-safe. Give the same one to {@link LockMetrics} and {@link ObservedLocks}, so that both say the same.
  */
 public final class LockFamilies {
 
