@@ -23,16 +23,14 @@ class ArchitectureTest {
     void onlyWhatUsersNeedIsPublic() {
         classes()
                 .that()
-                .arePublic()
-                .and()
-                .areTopLevelClasses()
-                .should()
-                .belongToAnyOf(
+                .doNotBelongToAnyOf(
                         LockFamilies.class,
                         LockMetrics.class,
                         LockObservationContext.class,
                         LockObservationConvention.class,
                         ObservedLocks.class)
+                .should()
+                .notBePublic()
                 .check(CODE);
     }
 }

