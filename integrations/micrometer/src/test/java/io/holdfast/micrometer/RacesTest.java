@@ -13,9 +13,11 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -43,21 +45,32 @@ class RacesTest {
                 .build();
         LockClient client = ObservedLocks.of(plain, backend, observations);
         for (int round = 0; round < ROUNDS; round++) {
-            TestSubscriber<LockLease> holder = TestSubscriber.create();
-            plain.lock("stock/42").acquire().subscribe(holder);
-            LockLease held = holder.getReceivedOnNext().get(0);
+            // Waits: the one before may still be on its way out, on the thread of the store's signals.
+            LockLease held = plain.lock("stock/42").acquire().toFuture().get(30, TimeUnit.SECONDS);
             TestSubscriber<Object> waiting = TestSubscriber.create();
             client.lock("stock/42").withLock(Mono.<Object>just(1)).subscribe(waiting);
             atOnce(() -> held.release().subscribe(), waiting::cancel);
         }
 
+        Void unused = client.close().toFuture().get(30, TimeUnit.SECONDS);
+        eventually("nobody waits", () -> gauge("waiting") == 0);
+        eventually("nothing is held", () -> gauge("held") == 0);
+        eventually("all are stopped", () -> recorder.stopped.size() == ROUNDS);
         assertThat(recorder.started).hasSize(ROUNDS);
-        assertThat(recorder.stopped).hasSize(ROUNDS);
         Set<LockObservationContext> different = new HashSet<>(recorder.stopped);
         assertThat(different).hasSize(ROUNDS);
-        assertThat(meters.get("holdfast.lock.waiting").gauge().value()).isZero();
-        assertThat(meters.get("holdfast.lock.held").gauge().value()).isZero();
-        Disposable unused = client.close().subscribe();
+    }
+
+    private double gauge(String name) {
+        return meters.get("holdfast.lock." + name).gauge().value();
+    }
+
+    private static void eventually(String what, BooleanSupplier condition) {
+        long giveUpAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean() && System.nanoTime() - giveUpAt < 0) {
+            LockSupport.parkNanos(1_000_000);
+        }
+        assertThat(condition.getAsBoolean()).as(what).isTrue();
     }
 
     private void atOnce(Runnable one, Runnable other) throws Exception {
