@@ -160,11 +160,11 @@ final class Desk {
         return sessions.current(subject)
                 .flatMap(session -> new Renewals(session, tree, subject)
                         .areThere(List.copyOf(held.keySet()))
-                        .map(answers -> renewals(claims, session, held, answers)));
+                        .flatMap(answers -> renewals(claims, session, held, answers, subject)));
     }
 
-    private List<Renewal> renewals(
-            List<LockClaim> claims, Session session, Map<String, Place> asked, List<Boolean> answers) {
+    private Mono<List<Renewal>> renewals(
+            List<LockClaim> claims, Session session, Map<String, Place> asked, List<Boolean> answers, Subject subject) {
         Set<String> there = new HashSet<>();
         Iterator<Boolean> isThere = answers.iterator();
         for (Map.Entry<String, Place> entry : asked.entrySet()) {
@@ -176,10 +176,13 @@ final class Desk {
                 places.gone(place);
             }
         }
-        Renewal held = new Renewal.Held(session.validity());
-        return claims.stream()
+        if (!there.isEmpty() && !session.proof().isLease()) {
+            return Mono.error(ZooKeeperFailures.notProven(subject, session));
+        }
+        Renewal held = new Renewal.Held(session.proof().lease());
+        return Mono.just(claims.stream()
                 .map(claim -> there.contains(claim.id()) ? held : NOT_HELD)
-                .toList();
+                .toList());
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {

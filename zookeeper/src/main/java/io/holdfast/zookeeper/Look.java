@@ -235,6 +235,11 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return Mono.error(ZooKeeperFailures.noSession(subject()));
         }
         boolean isNew = !place.isHeld();
+        SessionProof proof = session.proof();
+        if (isNew ? !proof.suffices() : !proof.isLease()) {
+            return Mono.error(ZooKeeperFailures.notProven(
+                    subject(), session)); // its place is kept, and the next look may find more
+        }
         places.expectNothing(place);
         place.hold();
         if (isNew) {
@@ -243,7 +248,7 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         if (isFollowed && place.isPermit() && !place.isMarked()) {
             mark();
         }
-        return Mono.just(new LockAttempt.Acquired(place.zxid(), session.validity()));
+        return Mono.just(new LockAttempt.Acquired(place.zxid(), proof.lease()));
     }
 
     /** Off the way of the grant. If it fails, the next renewal finds out by asking for the node. */

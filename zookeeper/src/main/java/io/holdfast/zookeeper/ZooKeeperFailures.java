@@ -25,6 +25,15 @@ final class ZooKeeperFailures {
         return exception(subject, "the session has ended, and the client has not opened another one yet", true, null);
     }
 
+    static LockBackendException notProven(Subject subject, Session session) {
+        return exception(
+                subject,
+                "nothing was heard from %s for so long that a server may end it at any moment; it is sure again in a third of its time-out"
+                        .formatted(session),
+                true,
+                null);
+    }
+
     static LockBackendException clientNotRunning(Subject subject, @Nullable Throwable cause) {
         return exception(
                 subject,

@@ -85,7 +85,7 @@ class ZooKeeperFollowerIT {
         System.out.printf(
                 "follower cut off: loss after %d ms, rival after %d ms; the last read that was answered was sent after %d ms%n",
                 millis(lost.join() - cut), millis(granted.join() - cut), millis(lastRead.get() - cut));
-        long believed = SessionValidity.of((int) SESSION.toMillis()).toNanos();
+        long believed = SESSION.multipliedBy(2).dividedBy(3).toNanos();
         assertThat(lastRead.get() + believed)
                 .as("a lease that counts from reads would have been believed until")
                 .isGreaterThan(granted.join());
