@@ -17,8 +17,8 @@ import java.util.Deque;
  *       a tick is no more than T/4, since a session has two ticks at least; T/24 is for pings that are late;
  *   <li>a lease ends {@code 23/24 T} after the newest settled request was sent, and 2/3 T after the transaction at the latest. T/24 is for
  *       clocks of different speed;
- *   <li>a request that a lost connection left without an answer has settled as soon as there is an answer on the next connection: the
- *       leader was asked whether it knows the session, which counts as a sign of life, after that request was sent;
+ *   <li>a request that a lost connection left without an answer has settled as soon as a transaction is acknowledged on a later one: for
+ *       that the leader was asked whether it knows the session, which counts as a sign of life, after that request was sent;
  *   <li>of the time before the session was found, it is assumed that the driver sent something each T/3, as it does.
  * </ul>
  *
@@ -48,7 +48,6 @@ final class SessionProof {
 
     private long timeoutNanos;
     private long settledNanos = NEVER;
-    private long lostNanos = NEVER;
     private long sentNanos;
     private long agreedNanos;
     private long untilNanos;
@@ -77,7 +76,6 @@ final class SessionProof {
     void answered(long requestSentNanos, long nowNanos) {
         long sent = requestSentNanos - foundNanos;
         long now = nowNanos - foundNanos;
-        settledNanos = Math.max(settledNanos, lostNanos);
         settleBefore(sent);
         Answer last = answers.peekLast();
         if (last == null || now - last.answeredNanos() >= timeoutNanos / APART) {
@@ -85,9 +83,9 @@ final class SessionProof {
         }
     }
 
-    /** The connection was lost before the answer came. */
+    /** The connection was lost before the answer came: whatever is acknowledged after this is so on a later one. */
     void lost(long requestSentNanos) {
-        lostNanos = Math.max(lostNanos, requestSentNanos - foundNanos);
+        settledNanos = Math.max(settledNanos, requestSentNanos - foundNanos);
     }
 
     /** A majority has acknowledged a transaction of the session. */

@@ -42,10 +42,12 @@ final class SessionModel {
     private final long[] lastPing = new long[2];
     private final SessionProof proof = new SessionProof(0, TIMEOUT);
     private final Deque<Sent> outstanding = new ArrayDeque<>();
-    private final long cutAt;
+    private final int cutAfter;
     private final boolean cutsToLeader;
     private final boolean cutsFromLeader;
 
+    private long cutAt;
+    private int transactions;
     private long numbers;
     private long now = -2 * TIMEOUT;
     private long leaderHeardAt = now;
@@ -64,7 +66,8 @@ final class SessionModel {
     SessionModel(long seed) {
         random = new Random(seed);
         halfTick = TIMEOUT / TICKS[random.nextInt(TICKS.length)] / 2;
-        cutAt = random.nextInt(4 * TIMEOUT);
+        cutAt = random.nextInt(12 * TIMEOUT);
+        cutAfter = random.nextInt(12);
         int which = random.nextInt(3);
         cutsToLeader = which != 0;
         cutsFromLeader = which != 1;
@@ -138,9 +141,11 @@ final class SessionModel {
     private void toLeader(int from, Runnable arrived) {
         wireToLeader[from] = Math.max(wireToLeader[from], now + (from == LEADER ? 0 : delay()));
         long arrival = wireToLeader[from];
-        if (from != 0 || !cutsToLeader || arrival < cutAt) {
-            at(arrival, arrived);
-        }
+        at(arrival, () -> {
+            if (from != 0 || !cutsToLeader || now < cutAt) {
+                arrived.run();
+            }
+        });
     }
 
     private void driverBeforeItWasFound() {
@@ -246,6 +251,9 @@ final class SessionModel {
                 toLeader(by, () -> {
                     boolean isAnswered = isAlive() && (by != 0 || !cutsFromLeader || now < cutAt);
                     if (isAnswered) {
+                        if (++transactions == cutAfter) {
+                            cutAt = now + 1; // the worst moment: the leader has not pinged the follower since
+                        }
                         answer(sent, mine, () -> agreed(sent));
                     }
                 });
