@@ -79,6 +79,20 @@ final class Server implements AutoCloseable {
         return server.getZKDatabase().getDataTree().getWatchCount();
     }
 
+    /** Whether that session watches for changes of its own state. */
+    boolean isHeardBy(long sessionId) {
+        return server.getZKDatabase().getDataTree().getWatchesByPath().hasSessions(Session.EAR)
+                && server.getZKDatabase()
+                        .getDataTree()
+                        .getWatchesByPath()
+                        .getSessions(Session.EAR)
+                        .contains(sessionId);
+    }
+
+    int connections() {
+        return connections.getNumAliveConnections();
+    }
+
     /** As if so many had been created in there before. */
     void setNextNumber(String queue, int number) {
         server.getZKDatabase().getDataTree().getNode(queue).stat.setCversion(number);

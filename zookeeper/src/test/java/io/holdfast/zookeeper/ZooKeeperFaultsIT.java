@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -182,6 +183,42 @@ class ZooKeeperFaultsIT {
         } finally {
             store.server().inside().setMaxSessionTimeout(longest);
         }
+    }
+
+    @Test
+    void sessionWhoseFirstWatchGotLostIsHeardAllTheSame() throws Exception {
+        long session = curator.getZookeeperClient().getZooKeeper().getSessionId();
+        int connections = store.server().connections();
+        long accepted = proxy.connections();
+        assertThat(store.server().isHeardBy(session)).isFalse();
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        assertThat(backend.ping().toFuture()).failsWithin(Waiting.PATIENCE);
+        Waiting.until(
+                "the first connection is gone, and another one is there",
+                () -> proxy.connections() > accepted && store.server().connections() == connections);
+        Waiting.until("it is heard again", () -> store.server().isHeardBy(session));
+    }
+
+    /** The first creation was lost, the second one waits, and then the first is carried out after all. */
+    @Test
+    void claimDoesNotWaitBehindItsOwnOlderNode() throws Exception {
+        LockLease lease = Waiting.forMono(rival.lock("twice").acquire());
+        LockClaim claim = claim("twice", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(backend.ping());
+        proxy.cutAfter(Direction.TO_SERVER, 0);
+        assertThat(backend.tryAcquire(claim).toFuture()).failsWithin(Waiting.PATIENCE);
+        LockAttempt queued = Waiting.forMono(
+                backend.tryAcquire(claim.withAttempt(2)).retryWhen(Retry.fixedDelay(100, Duration.ofMillis(20))));
+        assertThat(queued).isInstanceOf(LockAttempt.Queued.class);
+        long session = curator.getZookeeperClient().getZooKeeper().getSessionId();
+        String late = "/holdfast/mutex/twice/" + QueueNode.prefix(claim, session) + "0000000000";
+        curator.create().withMode(CreateMode.EPHEMERAL).forPath(late);
+        Waiting.forMono(lease.release());
+        LockAttempt granted = Waiting.forMono(backend.tryAcquire(claim.withAttempt(3)));
+        assertThat(granted).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(claims()).as("one node, not two").hasSize(1);
+        assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(claims()).isEmpty();
     }
 
     @RepeatedTest(5)
