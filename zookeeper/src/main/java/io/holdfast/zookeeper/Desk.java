@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
@@ -98,7 +97,8 @@ final class Desk {
             Request<Ownership> request =
                     new Request<>(sink, Subject.of("release", claim.key().name()), strand);
             strand.run(() -> {
-                tombstones.add(claim.id(), scheduler.now(TimeUnit.NANOSECONDS));
+                tombstones.add(claim.id(), strand.now());
+                signals.forget(claim.id());
                 enqueue(request, claim, place -> releaseNow(request, place));
             });
         });
@@ -152,7 +152,7 @@ final class Desk {
             }
         }
         if (held.isEmpty()) {
-            return Mono.just(claims.stream().map(claim -> NOT_HELD).toList());
+            return Mono.just(claims.stream().map(this::notHeld).toList());
         }
         Subject subject = claims.size() == 1
                 ? Subject.of("renew", claims.get(0).key().name())
@@ -181,8 +181,18 @@ final class Desk {
         }
         Renewal held = new Renewal.Held(session.proof().lease());
         return Mono.just(claims.stream()
-                .map(claim -> there.contains(claim.id()) ? held : NOT_HELD)
+                .map(claim -> there.contains(claim.id()) ? held : notHeld(claim))
                 .toList());
+    }
+
+    /** Whoever watches it has been told that it ended with its session, which says more than that it is not held: nothing is added. */
+    private Renewal notHeld(LockClaim claim) {
+        Place place = places.find(claim.id());
+        boolean endedWithItsSession = place != null && place.isOrphaned();
+        return endedWithItsSession && signals.isWatched(claim.id())
+                ? new Renewal.Unknown(ZooKeeperFailures.noSession(
+                        Subject.of("renew", claim.key().name())))
+                : NOT_HELD;
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {

@@ -119,7 +119,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
-        return renewAll(List.of(claim)).single();
+        return renewAll(List.of(claim))
+                .single()
+                .flatMap(answer -> answer instanceof Renewal.Unknown it ? Mono.error(it.failure()) : Mono.just(answer));
     }
 
     /**
