@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper;
 
 import java.time.Duration;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -16,19 +15,25 @@ final class Pulse {
     /** A session that is over negotiates nothing. */
     private static final Duration SHORTEST = Duration.ofMillis(10);
 
+    /** What it does, with a session that is connected. */
+    interface Beat {
+
+        /** Nothing was sent for a while. */
+        void idle(Session session);
+
+        /** Each time, about as often. */
+        void always(Session session);
+    }
+
     private final Strand strand;
-    private final Consumer<Session> beat;
+    private final Beat beat;
     private final Disposable.Swap timer = Disposables.swap();
 
     /** The last one: what the timer of an earlier one has left on the strand does nothing. */
     private @Nullable Session kept;
 
-    /**
-     * Does nothing yet.
-     *
-     * @param beat sends a request
-     */
-    Pulse(Strand strand, Consumer<Session> beat) {
+    /** Does nothing yet. */
+    Pulse(Strand strand, Beat beat) {
         this.strand = strand;
         this.beat = beat;
     }
@@ -55,13 +60,13 @@ final class Pulse {
         }
         Duration pulse = session.proof().pulse();
         Duration left = pulse.minus(session.proof().sinceLastSent(strand.now()));
-        if (left.compareTo(SHORTEST) > 0) {
-            beatAfter(session, left);
-        } else {
-            if (session.isConnected()) {
-                beat.accept(session);
+        boolean isIdle = left.compareTo(SHORTEST) <= 0;
+        if (session.isConnected()) {
+            if (isIdle) {
+                beat.idle(session);
             }
-            beatAfter(session, pulse);
+            beat.always(session);
         }
+        beatAfter(session, isIdle ? pulse : left);
     }
 }

@@ -23,7 +23,7 @@ import reactor.core.scheduler.Scheduler;
  * <p>Curator gives the handle and tells when it has opened another session. What happens to a session is heard from the handle itself:
  * Curator says nothing of one that its owner closes, and says LOST later than a rival may hold the lock.
  */
-final class Sessions implements Search.Outcome {
+final class Sessions implements Search.Outcome, Pulse.Beat {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
@@ -38,6 +38,9 @@ final class Sessions implements Search.Outcome {
 
         /** A server that it was connected to again gives it less time than those before. */
         void shortened(Session session);
+
+        /** Still connected; from time to time. */
+        void continued(Session session);
 
         void disconnected(Session session);
 
@@ -82,7 +85,7 @@ final class Sessions implements Search.Outcome {
         this.events = events;
         search = new Search(clients, strand, mayBlock, this::connected);
         firstConnection = new FirstConnection(strand);
-        pulse = new Pulse(strand, this::beat);
+        pulse = new Pulse(strand, this);
     }
 
     /**
@@ -141,7 +144,13 @@ final class Sessions implements Search.Outcome {
         }
     }
 
-    private void beat(Session of) {
+    @Override
+    public void always(Session of) {
+        events.continued(of);
+    }
+
+    @Override
+    public void idle(Session of) {
         if (isDeaf && isCurrent(of)) {
             hearAgain(of);
         } else {

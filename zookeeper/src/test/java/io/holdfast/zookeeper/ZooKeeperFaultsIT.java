@@ -20,6 +20,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -197,6 +199,40 @@ class ZooKeeperFaultsIT {
                 "the first connection is gone, and another one is there",
                 () -> proxy.connections() > accepted && store.server().connections() == connections);
         Waiting.until("it is heard again", () -> store.server().isHeardBy(session));
+    }
+
+    @Test
+    void queueThatTheServerRemovesBetweenTwoLooksIsMadeAgain() throws Exception {
+        LockLease lease = Waiting.forMono(rival.lock("container").acquire());
+        LockClaim claim = claim("container", io.holdfast.spi.Waiting.NOTIFY);
+        assertThat(Waiting.forMono(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
+        Waiting.forMono(lease.release());
+        store.server().removeEmptyContainers();
+        Waiting.until("the server has removed the queue", () -> !exists("/faults/holdfast/mutex/container"));
+        assertThat(Waiting.forMono(backend.tryAcquire(claim.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    private static boolean exists(String path) {
+        try {
+            return store.eye().checkExists().forPath(path) != null;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void releaseThatTheServerRefusesIsMadeUpForWithoutAReconnect() throws Exception {
+        LockClaim claim = claim("refused", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(backend.tryAcquire(claim));
+        String queue = "/faults/holdfast/mutex/refused";
+        List<ACL> allButDelete =
+                List.of(new ACL(ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+        store.eye().setACL().withACL(allButDelete).forPath(queue);
+        assertThat(backend.release(claim).toFuture()).failsWithin(Waiting.PATIENCE);
+        assertThat(claims()).hasSize(1);
+        store.eye().setACL().withACL(ZooDefs.Ids.OPEN_ACL_UNSAFE).forPath(queue);
+        Waiting.until("nobody asked again, and yet the node is gone", () -> claims().isEmpty());
     }
 
     /** The first creation was lost, the second one waits, and then the first is carried out after all. */
