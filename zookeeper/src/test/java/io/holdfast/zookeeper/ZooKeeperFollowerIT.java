@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.io.IOException;
@@ -17,6 +22,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -28,6 +34,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** A follower is cut off from its leader without a word, and goes on to answer reads for five ticks. */
 class ZooKeeperFollowerIT {
@@ -130,6 +137,52 @@ class ZooKeeperFollowerIT {
         } finally {
             wireToTheLeader().pass();
         }
+    }
+
+    /** Its old server forwards it when the client has long been at another one: the leader refuses it. */
+    @Test
+    void creationThatComesLateAfterAReconnectToAnotherServerLeavesNoSecondNode() throws Exception {
+        try (TcpProxy first = TcpProxy.to(HOST, follower.getPort());
+                TcpProxy second = TcpProxy.to(HOST, third.getPort());
+                CuratorFramework eye = Store.connect("f", address(third), SESSION)) {
+            second.refuse();
+            String both = "%s:%d,%s:%d".formatted(HOST, first.port(), HOST, second.port());
+            try (CuratorFramework moving = Store.connect("f", both, Duration.ofSeconds(8))) {
+                second.accept();
+                ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(moving);
+                LockClaim before = claim("late");
+                Waiting.forMono(backend.tryAcquire(before));
+                Waiting.forMono(backend.release(before));
+                LockClaim claim = claim("late");
+                wireToTheLeader().delay(Direction.TO_SERVER, Duration.ofMinutes(1));
+                CompletableFuture<LockAttempt> lost = backend.tryAcquire(claim).toFuture();
+                Waiting.until("its server waits for the leader", () -> !hasNothingToDo(follower));
+                first.refuse();
+                first.cut();
+                assertThat(lost).failsWithin(Waiting.PATIENCE);
+                LockAttempt granted = Waiting.forMono(backend.tryAcquire(claim.withAttempt(2))
+                        .retryWhen(Retry.fixedDelay(200, Duration.ofMillis(20))));
+                assertThat(granted).isInstanceOf(LockAttempt.Acquired.class);
+                wireToTheLeader().pass();
+                Waiting.until("the late one has been answered", Duration.ofSeconds(20), () -> hasNothingToDo(follower));
+                assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).hasSize(1);
+                assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+                assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).isEmpty();
+                Store.end(backend);
+            }
+        } finally {
+            wireToTheLeader().pass();
+        }
+    }
+
+    private static LockClaim claim(String name) {
+        String id = UUID.randomUUID().toString().replace("-", "");
+        return LockClaim.first(
+                LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), io.holdfast.spi.Waiting.QUEUE);
+    }
+
+    private static boolean hasNothingToDo(InstanceSpec server) {
+        return state(server).contains("Outstanding: 0");
     }
 
     private static void compete(
