@@ -83,8 +83,9 @@ final class Places implements Sessions.Events {
         }
     }
 
-    /** Its node is watched by its owner from now on. */
+    /** It holds the lock, and its node is watched by its owner from now on. */
     void guard(Place place) {
+        signals.forget(place.id()); // what was lost before is not this
         byOwnNode.put(place.knownPath(), place);
     }
 

@@ -61,7 +61,7 @@ final class Signals {
         return byClaim.containsKey(claimId);
     }
 
-    /** It was released: nobody needs to know any more. */
+    /** It was released, or holds again: nobody needs to know any more. */
     void forget(String claimId) {
         LossReason unused = missed.take(claimId);
     }

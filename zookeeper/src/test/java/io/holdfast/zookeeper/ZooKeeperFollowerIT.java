@@ -108,7 +108,6 @@ class ZooKeeperFollowerIT {
             LockClient locks = LockClient.create(ZooKeeperLockBackend.over(cutOff));
             LockClient rivals = LockClient.create(ZooKeeperLockBackend.over(near));
             Waiting.forMono(Waiting.forMono(rivals.lock("idle").acquire()).release());
-            Waiting.pass(session.dividedBy(2)); // what the back end believes of the time before it came is over
             Waiting.forMono(Waiting.forMono(locks.lock("idle").acquire()).release());
             Waiting.pass(Duration.ofMillis(900));
             wire.delay(Direction.TO_SERVER, Duration.ofMinutes(1));

@@ -90,7 +90,6 @@ class ZooKeeperProofIT {
     @Test
     void sessionThatWasSilentForTooLongGrantsNothingUntilItIsSureAgain() {
         Waiting.forMono(backend.ping());
-        Waiting.pass(SESSION.dividedBy(2));
         clock.putForward(SESSION);
         LockClaim claim = claim("silent");
         assertThatThrownBy(() -> Waiting.forMono(backend.tryAcquire(claim)))
