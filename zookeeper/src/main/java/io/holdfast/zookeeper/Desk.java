@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
@@ -98,7 +97,8 @@ final class Desk {
             Request<Ownership> request =
                     new Request<>(sink, Subject.of("release", claim.key().name()), strand);
             strand.run(() -> {
-                tombstones.add(claim.id(), scheduler.now(TimeUnit.NANOSECONDS));
+                tombstones.add(claim.id(), strand.now());
+                signals.forget(claim.id());
                 enqueue(request, claim, place -> releaseNow(request, place));
             });
         });
@@ -152,7 +152,7 @@ final class Desk {
             }
         }
         if (held.isEmpty()) {
-            return Mono.just(claims.stream().map(claim -> NOT_HELD).toList());
+            return Mono.just(claims.stream().map(this::notHeld).toList());
         }
         Subject subject = claims.size() == 1
                 ? Subject.of("renew", claims.get(0).key().name())
@@ -160,11 +160,11 @@ final class Desk {
         return sessions.current(subject)
                 .flatMap(session -> new Renewals(session, tree, subject)
                         .areThere(List.copyOf(held.keySet()))
-                        .map(answers -> renewals(claims, session, held, answers)));
+                        .flatMap(answers -> renewals(claims, session, held, answers, subject)));
     }
 
-    private List<Renewal> renewals(
-            List<LockClaim> claims, Session session, Map<String, Place> asked, List<Boolean> answers) {
+    private Mono<List<Renewal>> renewals(
+            List<LockClaim> claims, Session session, Map<String, Place> asked, List<Boolean> answers, Subject subject) {
         Set<String> there = new HashSet<>();
         Iterator<Boolean> isThere = answers.iterator();
         for (Map.Entry<String, Place> entry : asked.entrySet()) {
@@ -176,10 +176,23 @@ final class Desk {
                 places.gone(place);
             }
         }
-        Renewal held = new Renewal.Held(session.validity());
-        return claims.stream()
-                .map(claim -> there.contains(claim.id()) ? held : NOT_HELD)
-                .toList();
+        if (!there.isEmpty() && !session.proof().isLease()) {
+            return Mono.error(ZooKeeperFailures.notProven(subject, session));
+        }
+        Renewal held = new Renewal.Held(session.proof().lease());
+        return Mono.just(claims.stream()
+                .map(claim -> there.contains(claim.id()) ? held : notHeld(claim))
+                .toList());
+    }
+
+    /** Whoever watches it has been told that it ended with its session, which says more than that it is not held: nothing is added. */
+    private Renewal notHeld(LockClaim claim) {
+        Place place = places.find(claim.id());
+        boolean endedWithItsSession = place != null && place.isOrphaned();
+        return endedWithItsSession && signals.isWatched(claim.id())
+                ? new Renewal.Unknown(ZooKeeperFailures.noSession(
+                        Subject.of("renew", claim.key().name())))
+                : NOT_HELD;
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {

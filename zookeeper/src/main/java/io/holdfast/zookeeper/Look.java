@@ -13,9 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -33,8 +31,6 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
 
     /** The parent can be taken away between being made and being used, but not for ever. */
     private static final int TRIES = 5;
-
-    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
     Mono<LockAttempt> answer() {
         place.findQueue(session);
@@ -126,11 +122,20 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
 
     /** A creation of this session may have been carried out or not. */
     private Mono<LockAttempt> recover() {
-        return new OwnNodes(place, session, tree, subject())
+        return ownNodes()
                 .find()
                 .flatMap(nodes -> nodes.isEmpty()
                         ? enter(TRIES)
-                        : adopt(place.queue().of(nodes.get(0).name())));
+                        : deleteAll(nodes.subList(1, nodes.size()))
+                                .then(adopt(place.queue().of(nodes.get(0).name()))));
+    }
+
+    /** A creation that got lost was carried out after all, and after it was looked for. */
+    private Mono<Void> deleteAll(List<QueueNode> nodes) {
+        return Flux.fromIterable(nodes)
+                .concatMap(node -> tree.delete(session, place.queue().of(node.name())))
+                .concatMap(deleted -> deleted.isOk() || deleted.isNoNode() ? Mono.<Void>empty() : fail(deleted))
+                .then();
     }
 
     private Mono<LockAttempt> adopt(String path) {
@@ -184,6 +189,11 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         if (!place.isIn(session)) {
             return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while the answer was on its way
         }
+        if (place.isDoubtful() && ownNodes().among(listed.get()).size() > 1) {
+            places.expectNothing(place);
+            place.entering(session);
+            return recover(); // it would wait for itself
+        }
         Standing standing = standing(listed);
         if (standing instanceof Standing.Holder holder) {
             return hold(holder.isFollowed());
@@ -193,11 +203,15 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return Mono.error(ZooKeeperFailures.vanished(subject()));
         }
         if (!queues()) {
-            return leave().flatMap(left -> contended());
+            return new Withdrawal(place, session, tree, places).answer().flatMap(left -> contended());
         }
         return standing instanceof Standing.Behind behind
                 ? waitBehind(place.queue().of(behind.name()), this::listAgain)
                 : waitAtTheHead();
+    }
+
+    private OwnNodes ownNodes() {
+        return new OwnNodes(place, session, tree, subject());
     }
 
     private Standing standing(Reply<List<String>> listed) {
@@ -231,40 +245,7 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
     }
 
     private Mono<LockAttempt> hold(boolean isFollowed) {
-        if (!place.isIn(session) || !session.isAlive()) {
-            return Mono.error(ZooKeeperFailures.noSession(subject()));
-        }
-        boolean isNew = !place.isHeld();
-        places.expectNothing(place);
-        place.hold();
-        if (isNew) {
-            guard();
-        }
-        if (isFollowed && place.isPermit() && !place.isMarked()) {
-            mark();
-        }
-        return Mono.just(new LockAttempt.Acquired(place.zxid(), session.validity()));
-    }
-
-    /** Off the way of the grant. If it fails, the next renewal finds out by asking for the node. */
-    private void guard() {
-        places.guard(place);
-        Disposable unused = tree.watchEnd(session, place.knownPath()).subscribe(watched -> {
-            if (watched.isNoNode() && place.isIn(session)) {
-                places.gone(place);
-            }
-        });
-    }
-
-    /** Tells the next waiter that it is at the head now: nothing was deleted that it could have seen. */
-    private void mark() {
-        Disposable unused = tree.mark(session, place.knownPath()).subscribe(marked -> {
-            if (marked.isOk()) {
-                place.marked();
-            } else {
-                LOG.debug("{} could not be marked, the next waiter will find out by looking: {}", place, marked);
-            }
-        });
+        return new Grant(place, session, tree, places, subject()).answer(isFollowed);
     }
 
     private Mono<Boolean> leave() {

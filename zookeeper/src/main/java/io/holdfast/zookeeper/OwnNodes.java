@@ -24,11 +24,11 @@ record OwnNodes(Place place, Session session, Tree tree, Subject subject) {
                     return Mono.error(ZooKeeperFailures.of(subject, reply));
                 }
             }
-            return Mono.just(listed.isOk() ? itsOwn(listed.get()) : List.of());
+            return Mono.just(listed.isOk() ? among(listed.get()) : List.of());
         });
     }
 
-    private List<QueueNode> itsOwn(List<String> names) {
+    List<QueueNode> among(List<String> names) {
         return names.stream()
                 .map(QueueNode::parse)
                 .filter(Objects::nonNull)

@@ -117,6 +117,10 @@ final class Place {
         orphan = itsPath;
     }
 
+    boolean isOrphaned() {
+        return orphan != null;
+    }
+
     @Nullable
     String takeOrphan() {
         String taken = orphan;

@@ -83,8 +83,9 @@ final class Places implements Sessions.Events {
         }
     }
 
-    /** Its node is watched by its owner from now on. */
+    /** It holds the lock, and its node is watched by its owner from now on. */
     void guard(Place place) {
+        signals.forget(place.id()); // what was lost before is not this
         byOwnNode.put(place.knownPath(), place);
     }
 
@@ -138,12 +139,23 @@ final class Places implements Sessions.Events {
 
     /** Whatever was signalled while nobody was connected may have been missed. A waiter reads the node that it waits for. */
     private void lookAgain() {
+        withdrawAgain();
+        signals.changedAll();
+    }
+
+    /** What a server refused to give up may stay as long as the session, which nobody may ever end. */
+    @Override
+    public void continued(Session session) {
+        withdrawAgain();
+    }
+
+    /** Unless that is under way. */
+    private void withdrawAgain() {
         for (Place place : all()) {
-            if (place.isWithdrawn()) {
+            if (place.isWithdrawn() && place.turns().areOver()) {
                 withdrawal.accept(place);
             }
         }
-        signals.changedAll();
     }
 
     /** A lease was given out for two thirds of the longer time; the server would end it before that if the connection were lost again. */

@@ -1,6 +1,5 @@
 package io.holdfast.zookeeper;
 
-import java.time.Duration;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.ZooKeeper.States;
@@ -12,8 +11,9 @@ import org.apache.zookeeper.ZooKeeper.States;
  * @param id never 0: it has been connected
  * @param root the node under which all locks are, with the namespace in front
  * @param watcher of all its watches: the driver keeps one for each path, and tells it of the session's own changes once
+ * @param proof what its answers have proved so far; on the strand only
  */
-record Session(ZooKeeper handle, long id, String root, Watcher watcher) {
+record Session(ZooKeeper handle, long id, String root, Watcher watcher, SessionProof proof) {
 
     /** The node that is watched all the time; nobody changes it. */
     static final String EAR = "/";
@@ -24,11 +24,6 @@ record Session(ZooKeeper handle, long id, String root, Watcher watcher) {
 
     boolean isAlive() {
         return handle.getState().isAlive();
-    }
-
-    /** How long an acknowledged request proves it. */
-    Duration validity() {
-        return SessionValidity.of(handle.getSessionTimeout());
     }
 
     boolean is(Session other) {

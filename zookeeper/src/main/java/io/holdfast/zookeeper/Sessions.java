@@ -1,13 +1,10 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.zookeeper.Search.Found;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
@@ -18,7 +15,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -27,7 +23,7 @@ import reactor.core.scheduler.Scheduler;
  * <p>Curator gives the handle and tells when it has opened another session. What happens to a session is heard from the handle itself:
  * Curator says nothing of one that its owner closes, and says LOST later than a rival may hold the lock.
  */
-final class Sessions {
+final class Sessions implements Search.Outcome, Pulse.Beat {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
@@ -43,6 +39,9 @@ final class Sessions {
         /** A server that it was connected to again gives it less time than those before. */
         void shortened(Session session);
 
+        /** Still connected; from time to time. */
+        void continued(Session session);
+
         void disconnected(Session session);
 
         /** Expired, or closed by its owner. */
@@ -55,30 +54,23 @@ final class Sessions {
         void changed(Session session, String path);
     }
 
-    /** Somebody who waits for the first connection. */
-    private record Waiting(MonoSink<Session> sink, Subject subject) {}
-
-    /** What Curator has. */
-    private record Found(ZooKeeper handle, String namespace) {}
-
-    private final Supplier<@Nullable CuratorFramework> clients;
     private final String root;
     private final Strand strand;
-    private final Scheduler mayBlock;
     private final Tree tree;
     private final Events events;
-    private final ConnectionStateListener listener;
+    private final Search search;
+    private final FirstConnection firstConnection;
+    private final Pulse pulse;
 
-    // All below: written and read on the strand, unless noted.
-    private final List<Waiting> waiting = new ArrayList<>();
+    // All below: written and read on the strand.
     private @Nullable Session session;
     private int agreedMillis;
-    private boolean hadSession;
-    private boolean isFetching;
-    private boolean isClosed;
 
-    /** Written by the one fetch that runs, read by the closing. */
-    private volatile @Nullable CuratorFramework client;
+    /** Whether the session's own changes are not heard of: the request for the watch was lost. */
+    private boolean isDeaf;
+
+    private boolean hadSession;
+    private boolean isClosed;
 
     Sessions(
             Supplier<@Nullable CuratorFramework> clients,
@@ -87,17 +79,13 @@ final class Sessions {
             Scheduler mayBlock,
             Tree tree,
             Events events) {
-        this.clients = clients;
         this.root = root;
         this.strand = strand;
-        this.mayBlock = mayBlock;
         this.tree = tree;
         this.events = events;
-        listener = (changed, state) -> {
-            if (state.isConnected()) {
-                strand.run(this::connected);
-            }
-        };
+        search = new Search(clients, strand, mayBlock, this::connected);
+        firstConnection = new FirstConnection(strand);
+        pulse = new Pulse(strand, this);
     }
 
     /**
@@ -116,12 +104,7 @@ final class Sessions {
             if (known != null && known.isAlive()) {
                 return Mono.error(ZooKeeperFailures.notConnected(subject, known));
             }
-            return Mono.create(sink -> {
-                Waiting added = new Waiting(sink, subject);
-                waiting.add(added);
-                sink.onCancel(() -> strand.run(() -> waiting.remove(added)));
-                fetch();
-            });
+            return firstConnection.await(subject, () -> search.begin(this));
         });
     }
 
@@ -139,61 +122,52 @@ final class Sessions {
     /** Stops listening to the client, which goes on. */
     void close() {
         isClosed = true;
-        CuratorFramework borrowed = client;
-        if (borrowed != null) {
-            borrowed.getConnectionStateListenable().removeListener(listener);
-        }
+        pulse.stop();
+        search.close();
         Session last = session;
         session = null;
         if (last != null && last.isConnected()) {
             tree.stopHearing(last);
         }
-        failWaiting(ZooKeeperFailures::closed);
+        firstConnection.fail(ZooKeeperFailures::closed);
     }
 
     private void connected() {
-        if (!isClosed && (session == null || !session.isConnected() || !waiting.isEmpty())) {
-            fetch();
-        }
-    }
-
-    /** Curator may open a handle, close one and wait for locks on the way, so this is not for the strand. */
-    private void fetch() {
-        if (isFetching) {
-            return;
-        }
-        isFetching = true;
-        Disposable unused = Mono.fromCallable(this::find)
-                .subscribeOn(mayBlock)
-                .subscribe(found -> strand.run(() -> fetched(found)), error -> strand.run(() -> fetchFailed(error)));
-    }
-
-    private Found find() throws Exception {
-        CuratorFramework borrowed = clients.get();
-        if (borrowed == null) {
-            throw ZooKeeperFailures.notJoined(new Subject("", "opening a session"));
-        }
-        CuratorFramework before = client;
-        if (before == null || !before.equals(borrowed)) {
-            borrowed.getConnectionStateListenable().addListener(listener);
-            client = borrowed;
-        }
-        return new Found(borrowed.getZookeeperClient().getZooKeeper(), borrowed.getNamespace());
-    }
-
-    private void fetched(Found found) {
-        isFetching = false;
+        Session known = session;
         if (isClosed) {
             return;
         }
+        if (known == null || !known.isConnected() || firstConnection.isAwaited()) {
+            search.begin(this);
+        } else if (isDeaf) {
+            hearAgain(known);
+        }
+    }
+
+    @Override
+    public void always(Session of) {
+        events.continued(of);
+    }
+
+    @Override
+    public void idle(Session of) {
+        if (isDeaf && isCurrent(of)) {
+            hearAgain(of);
+        } else {
+            Disposable unused = tree.stat(of, Session.EAR).subscribe();
+        }
+    }
+
+    @Override
+    public void found(Found found) {
         Session known = session;
         ZooKeeper handle = found.handle();
         if (handle.getState() != ZooKeeper.States.CONNECTED || handle.getSessionId() == 0) {
             if (hadSession) {
-                failWaiting(ZooKeeperFailures::noSession);
+                firstConnection.fail(ZooKeeperFailures::noSession);
             }
         } else if (known != null && known.id() == handle.getSessionId()) {
-            serveWaiting(known);
+            firstConnection.found(known);
         } else {
             adopt(found);
         }
@@ -205,45 +179,44 @@ final class Sessions {
         }
         String base = found.namespace().isEmpty() ? "" : '/' + found.namespace();
         Ear ear = new Ear();
-        Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, ear);
+        agreedMillis = found.handle().getSessionTimeout();
+        SessionProof proof = new SessionProof(strand.now(), agreedMillis);
+        Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, ear, proof);
         ear.session = opened;
         session = opened;
-        agreedMillis = opened.handle().getSessionTimeout();
         hadSession = true;
         hear(opened);
+        pulse.keep(opened);
         events.opened(opened);
-        serveWaiting(opened);
+        firstConnection.found(opened);
     }
 
     private void hear(Session of) {
+        isDeaf = false;
         Disposable unused = tree.hear(of).subscribe(heard -> {
             if (heard.code() == Code.SESSIONEXPIRED) {
                 end(of); // it ended between being found and being listened to
+            } else if (!heard.isOk() && isCurrent(of)) {
+                isDeaf = true;
             }
         });
     }
 
-    private void serveWaiting(Session with) {
-        List<Waiting> served = List.copyOf(waiting);
-        waiting.clear();
-        served.forEach(it -> it.sink().success(with));
+    /** It may have been connected anew meanwhile, without being heard. */
+    private void hearAgain(Session of) {
+        hear(of);
+        connectedAgain(of);
     }
 
-    private void failWaiting(Function<Subject, LockBackendException> error) {
-        List<Waiting> failed = List.copyOf(waiting);
-        waiting.clear();
-        failed.forEach(it -> it.sink().error(error.apply(it.subject())));
-    }
-
-    private void fetchFailed(Throwable error) {
-        isFetching = false;
+    @Override
+    public void failed(Throwable error) {
         if (error instanceof LockBackendException) {
-            failWaiting(ZooKeeperFailures::notJoined);
+            firstConnection.fail(ZooKeeperFailures::notJoined);
         } else if (error instanceof IllegalStateException) {
-            failWaiting(subject -> ZooKeeperFailures.clientNotRunning(subject, error));
+            firstConnection.fail(subject -> ZooKeeperFailures.clientNotRunning(subject, error));
         } else {
             LOG.warn("Curator could not open a session with ZooKeeper: {}", error.toString());
-            failWaiting(subject -> ZooKeeperFailures.notOpened(subject, error));
+            firstConnection.fail(subject -> ZooKeeperFailures.notOpened(subject, error));
         }
     }
 

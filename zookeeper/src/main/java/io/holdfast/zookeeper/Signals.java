@@ -15,6 +15,7 @@ import reactor.core.scheduler.Scheduler;
 final class Signals {
 
     private final Map<String, List<FluxSink<WatchSignal>>> byClaim = new ConcurrentHashMap<>();
+    private final MissedLosses missed = new MissedLosses();
     private final Scheduler deliverOn;
 
     Signals(Scheduler deliverOn) {
@@ -28,6 +29,7 @@ final class Signals {
                     add(claimId, sink);
                     sink.onDispose(() -> remove(claimId, sink));
                     sink.next(new WatchSignal.Armed());
+                    tellWhatWasMissed(claimId);
                 },
                 FluxSink.OverflowStrategy.BUFFER);
     }
@@ -40,8 +42,28 @@ final class Signals {
         byClaim.keySet().forEach(this::changed);
     }
 
+    /** If nobody watches it, whoever watches it next is told. */
     void lost(String claimId, LossReason reason) {
-        tell(claimId, new WatchSignal.Lost(reason));
+        missed.add(claimId, reason);
+        tellWhatWasMissed(claimId);
+    }
+
+    private void tellWhatWasMissed(String claimId) {
+        if (isWatched(claimId)) {
+            LossReason reason = missed.take(claimId);
+            if (reason != null) {
+                tell(claimId, new WatchSignal.Lost(reason));
+            }
+        }
+    }
+
+    boolean isWatched(String claimId) {
+        return byClaim.containsKey(claimId);
+    }
+
+    /** It was released, or holds again: nobody needs to know any more. */
+    void forget(String claimId) {
+        LossReason unused = missed.take(claimId);
     }
 
     int count() {

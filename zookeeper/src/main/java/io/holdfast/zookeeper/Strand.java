@@ -1,8 +1,10 @@
 package io.holdfast.zookeeper;
 
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -38,6 +40,20 @@ final class Strand {
         if (wanted.getAndIncrement() == 0) {
             drainSoon();
         }
+    }
+
+    /** Later. Never, when the threads have ended. */
+    Disposable runAfter(Duration pause, Runnable task) {
+        try {
+            return threads.schedule(() -> run(task), pause.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException schedulerIsDisposed) {
+            return Disposables.disposed();
+        }
+    }
+
+    /** The monotonic time. */
+    long now() {
+        return threads.now(TimeUnit.NANOSECONDS);
     }
 
     /** Subscribes on the strand, unless it was cancelled before that. */

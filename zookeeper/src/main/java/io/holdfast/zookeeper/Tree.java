@@ -70,15 +70,17 @@ final class Tree {
     }
 
     private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {
-        return ask(answer -> session.handle()
-                .create(
-                        path,
-                        WAITS,
-                        rights.of(path),
-                        mode,
-                        (code, asked, context, name, stat) -> answer.accept(
-                                Reply.of(code, path, stat == null ? null : new Created(name, stat.getCzxid()))),
-                        null));
+        return transact(
+                session,
+                answer -> session.handle()
+                        .create(
+                                path,
+                                WAITS,
+                                rights.of(path),
+                                mode,
+                                (code, asked, context, name, stat) -> answer.accept(
+                                        Reply.of(code, path, stat == null ? null : new Created(name, stat.getCzxid()))),
+                                null));
     }
 
     Mono<Reply<List<String>>> list(Session session, String path) {
@@ -96,22 +98,26 @@ final class Tree {
     }
 
     private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
-        return ask(answer -> session.handle()
-                .getChildren(
-                        path,
-                        watcher,
-                        (code, asked, context, names) -> answer.accept(Reply.of(code, path, names)),
-                        null));
+        return ask(
+                session,
+                answer -> session.handle()
+                        .getChildren(
+                                path,
+                                watcher,
+                                (code, asked, context, names) -> answer.accept(Reply.of(code, path, names)),
+                                null));
     }
 
     /** Reads a node and watches its data and its end. A node that is not there is not watched. */
     Mono<Reply<byte[]>> watch(Session session, String path) {
-        return ask(answer -> session.handle()
-                .getData(
-                        path,
-                        session.watcher(),
-                        (code, asked, context, data, stat) -> answer.accept(Reply.of(code, path, data)),
-                        null));
+        return ask(
+                session,
+                answer -> session.handle()
+                        .getData(
+                                path,
+                                session.watcher(),
+                                (code, asked, context, data, stat) -> answer.accept(Reply.of(code, path, data)),
+                                null));
     }
 
     Mono<Reply<Stat>> stat(Session session, String path) {
@@ -135,34 +141,46 @@ final class Tree {
     }
 
     private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
-        return ask(answer -> session.handle()
-                .exists(
-                        path,
-                        watcher,
-                        (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
-                        null));
+        return ask(
+                session,
+                answer -> session.handle()
+                        .exists(
+                                path,
+                                watcher,
+                                (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
+                                null));
     }
 
     /** Marks a node of ours as one that holds the lock, which those who watch it see. */
     Mono<Reply<Stat>> mark(Session session, String path) {
-        return ask(answer -> session.handle()
-                .setData(
-                        path,
-                        HOLDS,
-                        ANY_VERSION,
-                        (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
-                        null));
+        return ask(
+                session,
+                answer -> session.handle()
+                        .setData(
+                                path,
+                                HOLDS,
+                                ANY_VERSION,
+                                (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
+                                null));
     }
 
     Mono<Reply<Void>> delete(Session session, String path) {
-        return ask(answer -> session.handle()
-                .delete(path, ANY_VERSION, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
+        return ask(
+                session,
+                answer -> session.handle()
+                        .delete(
+                                path,
+                                ANY_VERSION,
+                                (code, asked, context) -> answer.accept(Reply.of(code, path, null)),
+                                null));
     }
 
     /** What is read after this is not older than this. */
     Mono<Reply<Void>> sync(Session session, String path) {
-        return ask(answer ->
-                session.handle().sync(path, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
+        return ask(
+                session,
+                answer -> session.handle()
+                        .sync(path, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
     }
 
     /**
@@ -174,12 +192,14 @@ final class Tree {
     Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
         List<Op> checks =
                 paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
-        return ask(answer -> session.handle()
-                .multi(
-                        checks,
-                        (code, asked, context, results) ->
-                                answer.accept(checked(code, paths, results == null ? List.of() : results)),
-                        null));
+        return transact(
+                session,
+                answer -> session.handle()
+                        .multi(
+                                checks,
+                                (code, asked, context, results) ->
+                                        answer.accept(checked(code, paths, results == null ? List.of() : results)),
+                                null));
     }
 
     private static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
@@ -197,8 +217,44 @@ final class Tree {
         return new Reply<>(Code.OK, first, codes);
     }
 
-    private <T> Mono<Reply<T>> ask(Consumer<Consumer<Reply<T>>> request) {
-        return Mono.create(sink -> request.accept(reply -> strand.run(() -> sink.success(reply))));
+    private <T> Mono<Reply<T>> ask(Session session, Consumer<Consumer<Reply<T>>> request) {
+        return send(session, request, SessionProof::answered);
+    }
+
+    /** One that a majority has to agree on. */
+    private <T> Mono<Reply<T>> transact(Session session, Consumer<Consumer<Reply<T>>> request) {
+        return send(session, request, SessionProof::agreed);
+    }
+
+    private <T> Mono<Reply<T>> send(Session session, Consumer<Consumer<Reply<T>>> request, WhenOk whenOk) {
+        return Mono.create(sink -> {
+            long sentNanos = strand.now();
+            session.proof().sends(sentNanos);
+            request.accept(reply -> strand.run(() -> {
+                learn(session, sentNanos, reply.code(), whenOk);
+                sink.success(reply);
+            }));
+        });
+    }
+
+    /** Other codes may be the driver's own: they prove nothing. */
+    private void learn(Session session, long sentNanos, Code code, WhenOk whenOk) {
+        SessionProof proof = session.proof();
+        switch (code) {
+            case OK -> {
+                proof.negotiated(session.handle().getSessionTimeout());
+                whenOk.learn(proof, sentNanos, strand.now());
+            }
+            case NONODE, NODEEXISTS -> proof.answered(sentNanos, strand.now());
+            case CONNECTIONLOSS -> proof.lost(sentNanos);
+            default -> {}
+        }
+    }
+
+    /** What it proves that a request went well. */
+    private interface WhenOk {
+
+        void learn(SessionProof proof, long sentNanos, long nowNanos);
     }
 
     /** Rights that let everybody do everything, as those of Curator's default. */

@@ -25,6 +25,15 @@ final class ZooKeeperFailures {
         return exception(subject, "the session has ended, and the client has not opened another one yet", true, null);
     }
 
+    static LockBackendException notProven(Subject subject, Session session) {
+        return exception(
+                subject,
+                "nothing was heard from %s for so long that a server may end it at any moment; it is sure again in a third of its time-out"
+                        .formatted(session),
+                true,
+                null);
+    }
+
     static LockBackendException clientNotRunning(Subject subject, @Nullable Throwable cause) {
         return exception(
                 subject,
@@ -86,7 +95,7 @@ final class ZooKeeperFailures {
                 "the access rights forbid it: create, read, write and delete are needed under the root; see acl() of the builder";
             case AUTHFAILED -> "the client could not authenticate itself: check its credentials";
             case NOTREADONLY -> "the server has lost the others and only reads: wait";
-            case UNIMPLEMENTED -> "the server is older than 3.6: upgrade it";
+            case UNIMPLEMENTED -> "the server is too old, it may not know containers: upgrade it";
             case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
             case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
             default -> "the server refused it";

@@ -25,7 +25,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Locks in ZooKeeper, 3.6 or newer, on the session of a client that is yours.
+ * Locks in ZooKeeper, on the session of a client that is yours. Tested with 3.9.5.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(ZooKeeperLockBackend.over(curator));
@@ -35,9 +35,11 @@ import reactor.core.scheduler.Schedulers;
  * them, so a release wakes one. Acquire is a creation and a list that are sent together, release is a deletion. Nothing blocks: all
  * requests go through the asynchronous calls of ZooKeeper's own client, and Curator gives only the session.
  *
- * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: two thirds of the negotiated session time-out from each
- * acquire or renewal that a majority of the servers has acknowledged. {@link io.holdfast.LockOptions}' lease duration does not change
- * that. A holder that dies keeps the lock until its session times out.
+ * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: between half and two thirds of the negotiated session
+ * time-out from each acquire or renewal that a majority of the servers has acknowledged, and a third of it as long as the session was found
+ * a moment ago. {@link io.holdfast.LockOptions}' lease duration does not change that. To be sure of an idle session the back end sends a
+ * small read each sixth of its time-out. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions
+ * wait, and a single look fails as transient. A holder that dies keeps the lock until its session times out.
  *
  * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,
  * and starts again when that is wiped.
@@ -119,7 +121,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
-        return renewAll(List.of(claim)).single();
+        return renewAll(List.of(claim))
+                .single()
+                .flatMap(answer -> answer instanceof Renewal.Unknown it ? Mono.error(it.failure()) : Mono.just(answer));
     }
 
     /**

@@ -11,6 +11,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.metrics.impl.DefaultMetricsProvider;
+import org.apache.zookeeper.server.ContainerManager;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -77,6 +80,43 @@ final class Server implements AutoCloseable {
 
     int watches() {
         return server.getZKDatabase().getDataTree().getWatchCount();
+    }
+
+    /** Whether that session watches for changes of its own state. */
+    boolean isHeardBy(long sessionId) {
+        return server.getZKDatabase().getDataTree().getWatchesByPath().hasSessions(Session.EAR)
+                && server.getZKDatabase()
+                        .getDataTree()
+                        .getWatchesByPath()
+                        .getSessions(Session.EAR)
+                        .contains(sessionId);
+    }
+
+    /** As it does each minute. */
+    void removeEmptyContainers() {
+        RequestProcessor processor = new RequestProcessor() {
+            @Override
+            public void processRequest(Request request) {
+                server.submitRequest(request);
+            }
+
+            @Override
+            public void shutdown() {
+                // It is the server's.
+            }
+        };
+        ContainerManager manager = new ContainerManager(server.getZKDatabase(), processor, 60_000, 60_000);
+        try {
+            manager.checkContainers();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        } finally {
+            manager.stop();
+        }
+    }
+
+    int connections() {
+        return connections.getNumAliveConnections();
     }
 
     /** As if so many had been created in there before. */

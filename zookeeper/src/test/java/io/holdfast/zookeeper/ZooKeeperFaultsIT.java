@@ -19,6 +19,9 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -182,6 +185,76 @@ class ZooKeeperFaultsIT {
         } finally {
             store.server().inside().setMaxSessionTimeout(longest);
         }
+    }
+
+    @Test
+    void sessionWhoseFirstWatchGotLostIsHeardAllTheSame() throws Exception {
+        long session = curator.getZookeeperClient().getZooKeeper().getSessionId();
+        int connections = store.server().connections();
+        long accepted = proxy.connections();
+        assertThat(store.server().isHeardBy(session)).isFalse();
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        assertThat(backend.ping().toFuture()).failsWithin(Waiting.PATIENCE);
+        Waiting.until(
+                "the first connection is gone, and another one is there",
+                () -> proxy.connections() > accepted && store.server().connections() == connections);
+        Waiting.until("it is heard again", () -> store.server().isHeardBy(session));
+    }
+
+    @Test
+    void queueThatTheServerRemovesBetweenTwoLooksIsMadeAgain() throws Exception {
+        LockLease lease = Waiting.forMono(rival.lock("container").acquire());
+        LockClaim claim = claim("container", io.holdfast.spi.Waiting.NOTIFY);
+        assertThat(Waiting.forMono(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
+        Waiting.forMono(lease.release());
+        store.server().removeEmptyContainers();
+        Waiting.until("the server has removed the queue", () -> !exists("/faults/holdfast/mutex/container"));
+        assertThat(Waiting.forMono(backend.tryAcquire(claim.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    private static boolean exists(String path) {
+        try {
+            return store.eye().checkExists().forPath(path) != null;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void releaseThatTheServerRefusesIsMadeUpForWithoutAReconnect() throws Exception {
+        LockClaim claim = claim("refused", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(backend.tryAcquire(claim));
+        String queue = "/faults/holdfast/mutex/refused";
+        List<ACL> allButDelete =
+                List.of(new ACL(ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+        store.eye().setACL().withACL(allButDelete).forPath(queue);
+        assertThat(backend.release(claim).toFuture()).failsWithin(Waiting.PATIENCE);
+        assertThat(claims()).hasSize(1);
+        store.eye().setACL().withACL(ZooDefs.Ids.OPEN_ACL_UNSAFE).forPath(queue);
+        Waiting.until("nobody asked again, and yet the node is gone", () -> claims().isEmpty());
+    }
+
+    /** The first creation was lost, the second one waits, and then the first is carried out after all. */
+    @Test
+    void claimDoesNotWaitBehindItsOwnOlderNode() throws Exception {
+        LockLease lease = Waiting.forMono(rival.lock("twice").acquire());
+        LockClaim claim = claim("twice", io.holdfast.spi.Waiting.QUEUE);
+        Waiting.forMono(backend.ping());
+        proxy.cutAfter(Direction.TO_SERVER, 0);
+        assertThat(backend.tryAcquire(claim).toFuture()).failsWithin(Waiting.PATIENCE);
+        LockAttempt queued = Waiting.forMono(
+                backend.tryAcquire(claim.withAttempt(2)).retryWhen(Retry.fixedDelay(100, Duration.ofMillis(20))));
+        assertThat(queued).isInstanceOf(LockAttempt.Queued.class);
+        long session = curator.getZookeeperClient().getZooKeeper().getSessionId();
+        String late = "/holdfast/mutex/twice/" + QueueNode.prefix(claim, session) + "0000000000";
+        curator.create().withMode(CreateMode.EPHEMERAL).forPath(late);
+        Waiting.forMono(lease.release());
+        LockAttempt granted = Waiting.forMono(backend.tryAcquire(claim.withAttempt(3)));
+        assertThat(granted).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(claims()).as("one node, not two").hasSize(1);
+        assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(claims()).isEmpty();
     }
 
     @RepeatedTest(5)

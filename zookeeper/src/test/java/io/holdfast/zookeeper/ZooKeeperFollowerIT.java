@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.io.IOException;
@@ -17,13 +22,19 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** A follower is cut off from its leader without a word, and goes on to answer reads for five ticks. */
 class ZooKeeperFollowerIT {
@@ -31,32 +42,146 @@ class ZooKeeperFollowerIT {
     private static final Duration SESSION = Duration.ofSeconds(3);
     private static final String HOST = "127.0.0.1";
 
-    private final List<InstanceSpec> servers = IntStream.rangeClosed(1, 3)
-            .mapToObj(id -> new InstanceSpec(null, -1, -1, -1, true, id, Server.TICK_MILLIS, -1, Map.of(), HOST))
-            .toList();
+    private static List<InstanceSpec> servers;
 
     /** By who sees whom. */
-    private final Map<List<Integer>, TcpProxy> wires = new HashMap<>();
+    private static Map<List<Integer>, TcpProxy> wires;
+
+    private static TestingCluster cluster;
+
+    private InstanceSpec leader;
+    private InstanceSpec follower;
+    private InstanceSpec third;
+
+    @BeforeAll
+    static void start() throws Exception {
+        servers = IntStream.rangeClosed(1, 3)
+                .mapToObj(id -> new InstanceSpec(null, -1, -1, -1, true, id, Server.TICK_MILLIS, -1, Map.of(), HOST))
+                .toList();
+        wires = new HashMap<>();
+        cluster = new TestingCluster(views());
+        cluster.start();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        cluster.close();
+        wires.values().forEach(TcpProxy::close);
+    }
+
+    @BeforeEach
+    void findTheLeader() {
+        Waiting.until(
+                "three servers",
+                Duration.ofSeconds(30),
+                () -> with("Mode: follower").size() == 2);
+        List<InstanceSpec> followers = with("Mode: follower");
+        leader = Waiting.untilSome(
+                "a leader", () -> with("Mode: leader").stream().findFirst().orElse(null));
+        follower = followers.get(0);
+        third = followers.get(1);
+    }
+
+    private TcpProxy wireToTheLeader() {
+        return wires.get(List.of(follower.getServerId(), leader.getServerId()));
+    }
 
     @Test
     void holderAtAFollowerThatIsCutOffLosesTheLockBeforeARivalHasIt() throws Exception {
-        try (TestingCluster cluster = new TestingCluster(views())) {
-            cluster.start();
-            InstanceSpec leader = Waiting.untilSome("a leader", () -> with("Mode: leader"));
-            InstanceSpec follower = Waiting.untilSome("a follower", () -> with("Mode: follower"));
-            InstanceSpec third = servers.stream()
-                    .filter(it ->
-                            it.getServerId() != leader.getServerId() && it.getServerId() != follower.getServerId())
-                    .findFirst()
-                    .orElseThrow();
-            try (CuratorFramework cutOff = Store.connect("f", address(follower), SESSION);
-                    CuratorFramework onlooker = Store.connect("f", address(follower), SESSION);
-                    CuratorFramework near = Store.connect("f", address(third), SESSION)) {
-                compete(cutOff, onlooker, near, wires.get(List.of(follower.getServerId(), leader.getServerId())));
+        try (CuratorFramework cutOff = Store.connect("f", address(follower), SESSION);
+                CuratorFramework onlooker = Store.connect("f", address(follower), SESSION);
+                CuratorFramework near = Store.connect("f", address(third), SESSION)) {
+            compete(cutOff, onlooker, near, wireToTheLeader());
+        }
+    }
+
+    /**
+     * What the leader knows of the session is older than two and a half ticks at the grant, and it hears no more: within half a tick after
+     * the answer, unless its ping comes in the few milliseconds before the cut.
+     */
+    @Test
+    void firstGrantOfAnIdleSessionWhoseFollowerIsCutOffRightAfterItIsLostBeforeARivalHasTheLock() {
+        Duration session = Duration.ofSeconds(4);
+        try (TcpProxy wire = TcpProxy.to(HOST, follower.getPort());
+                CuratorFramework cutOff = Store.connect("f", HOST + ':' + wire.port(), session);
+                CuratorFramework near = Store.connect("f", address(third), session)) {
+            LockClient locks = LockClient.create(ZooKeeperLockBackend.over(cutOff));
+            LockClient rivals = LockClient.create(ZooKeeperLockBackend.over(near));
+            Waiting.forMono(Waiting.forMono(rivals.lock("idle").acquire()).release());
+            Waiting.forMono(Waiting.forMono(locks.lock("idle").acquire()).release());
+            Waiting.pass(Duration.ofMillis(900));
+            wire.delay(Direction.TO_SERVER, Duration.ofMinutes(1));
+            Waiting.pass(Duration.ofMillis(1_500));
+            CompletableFuture<LockLease> acquiring =
+                    locks.lock("idle").acquire().toFuture();
+            wire.pass(Direction.TO_SERVER);
+            LockLease lease = Waiting.forMono(Mono.fromFuture(acquiring));
+            wireToTheLeader().drop(Direction.TO_SERVER, Direction.TO_CLIENT);
+            long cut = System.nanoTime();
+            CompletableFuture<Long> lost =
+                    lease.onLoss().map(reason -> System.nanoTime()).toFuture();
+            CompletableFuture<Long> granted = rivals.lock("idle")
+                    .acquire()
+                    .map(rival -> System.nanoTime())
+                    .toFuture();
+            assertThat(granted).succeedsWithin(session.multipliedBy(3));
+            assertThat(lost).as("the loss, by the time that the rival holds").isDone();
+            assertThat(lost.join()).isLessThan(granted.join());
+            System.out.printf(
+                    "idle, then cut off: loss after %d ms, rival after %d ms%n",
+                    millis(lost.join() - cut), millis(granted.join() - cut));
+            wireToTheLeader().pass();
+            Waiting.forMono(rivals.close());
+            Waiting.forMono(locks.close());
+        } finally {
+            wireToTheLeader().pass();
+        }
+    }
+
+    /** Its old server forwards it when the client has long been at another one: the leader refuses it. */
+    @Test
+    void creationThatComesLateAfterAReconnectToAnotherServerLeavesNoSecondNode() throws Exception {
+        try (TcpProxy first = TcpProxy.to(HOST, follower.getPort());
+                TcpProxy second = TcpProxy.to(HOST, third.getPort());
+                CuratorFramework eye = Store.connect("f", address(third), SESSION)) {
+            second.refuse();
+            String both = "%s:%d,%s:%d".formatted(HOST, first.port(), HOST, second.port());
+            try (CuratorFramework moving = Store.connect("f", both, Duration.ofSeconds(8))) {
+                second.accept();
+                ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(moving);
+                LockClaim before = claim("late");
+                Waiting.forMono(backend.tryAcquire(before));
+                Waiting.forMono(backend.release(before));
+                LockClaim claim = claim("late");
+                wireToTheLeader().delay(Direction.TO_SERVER, Duration.ofMinutes(1));
+                CompletableFuture<LockAttempt> lost = backend.tryAcquire(claim).toFuture();
+                Waiting.until("its server waits for the leader", () -> !hasNothingToDo(follower));
+                first.refuse();
+                first.cut();
+                assertThat(lost).failsWithin(Waiting.PATIENCE);
+                LockAttempt granted = Waiting.forMono(backend.tryAcquire(claim.withAttempt(2))
+                        .retryWhen(Retry.fixedDelay(200, Duration.ofMillis(20))));
+                assertThat(granted).isInstanceOf(LockAttempt.Acquired.class);
+                wireToTheLeader().pass();
+                Waiting.until("the late one has been answered", Duration.ofSeconds(20), () -> hasNothingToDo(follower));
+                assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).hasSize(1);
+                assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
+                assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).isEmpty();
+                Store.end(backend);
             }
         } finally {
-            wires.values().forEach(TcpProxy::close);
+            wireToTheLeader().pass();
         }
+    }
+
+    private static LockClaim claim(String name) {
+        String id = UUID.randomUUID().toString().replace("-", "");
+        return LockClaim.first(
+                LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), io.holdfast.spi.Waiting.QUEUE);
+    }
+
+    private static boolean hasNothingToDo(InstanceSpec server) {
+        return state(server).contains("Outstanding: 0");
     }
 
     private static void compete(
@@ -85,7 +210,7 @@ class ZooKeeperFollowerIT {
         System.out.printf(
                 "follower cut off: loss after %d ms, rival after %d ms; the last read that was answered was sent after %d ms%n",
                 millis(lost.join() - cut), millis(granted.join() - cut), millis(lastRead.get() - cut));
-        long believed = SessionValidity.of((int) SESSION.toMillis()).toNanos();
+        long believed = SESSION.multipliedBy(2).dividedBy(3).toNanos();
         assertThat(lastRead.get() + believed)
                 .as("a lease that counts from reads would have been believed until")
                 .isGreaterThan(granted.join());
@@ -126,7 +251,7 @@ class ZooKeeperFollowerIT {
     }
 
     /** Each server reaches each other one through a wire of its own. */
-    private Map<InstanceSpec, Collection<InstanceSpec>> views() {
+    private static Map<InstanceSpec, Collection<InstanceSpec>> views() {
         Map<InstanceSpec, Collection<InstanceSpec>> views = new LinkedHashMap<>();
         for (InstanceSpec viewer : servers) {
             List<InstanceSpec> view = new ArrayList<>();
@@ -138,7 +263,7 @@ class ZooKeeperFollowerIT {
         return views;
     }
 
-    private InstanceSpec throughAWire(InstanceSpec viewer, InstanceSpec target) {
+    private static InstanceSpec throughAWire(InstanceSpec viewer, InstanceSpec target) {
         TcpProxy wire = TcpProxy.to(HOST, target.getQuorumPort());
         wires.put(List.of(viewer.getServerId(), target.getServerId()), wire);
         return new InstanceSpec(
@@ -154,11 +279,8 @@ class ZooKeeperFollowerIT {
                 HOST);
     }
 
-    private InstanceSpec with(String mode) {
-        return servers.stream()
-                .filter(it -> state(it).contains(mode))
-                .findFirst()
-                .orElse(null);
+    private static List<InstanceSpec> with(String mode) {
+        return servers.stream().filter(it -> state(it).contains(mode)).toList();
     }
 
     private static String state(InstanceSpec server) {

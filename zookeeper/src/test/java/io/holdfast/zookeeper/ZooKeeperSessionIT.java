@@ -8,11 +8,22 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.LeftoversExtension;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.listen.UnaryListenerManager;
 import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -75,13 +86,13 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void leaseIsTwoThirdsOfTheSessionWhateverWasAskedFor() {
+    void leaseIsTheSessionsAffairWhateverWasAskedFor() {
         LockOptions options =
                 LockOptions.builder().leaseDuration(Duration.ofMinutes(10)).build();
         LockLease lease = Waiting.forMono(locks.lock("validity").with(options).acquire());
         assertThat(lease.remaining())
                 .isLessThanOrEqualTo(SESSION.multipliedBy(2).dividedBy(3))
-                .isGreaterThan(SESSION.dividedBy(3));
+                .isGreaterThan(SESSION.dividedBy(10));
         Waiting.forMono(lease.release());
     }
 
@@ -109,11 +120,111 @@ class ZooKeeperSessionIT {
     void expiredSessionIsALossAndTheNextSessionServesAgain() throws Exception {
         LockLease lease = held(locks, "expired");
         store.server().expire(curator.getZookeeperClient().getZooKeeper().getSessionId());
-        // The end of the node may be told before that of the session.
-        assertThat(loss(lease)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD);
+        // The end of the node may be told before that of the session, and both after the deadline.
+        assertThat(loss(lease)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD, LossReason.EXPIRED);
         LockLease next = held(locks, "expired");
         assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         Waiting.forMono(next.release());
+    }
+
+    private static LockClaim claim(String name) {
+        String id = UUID.randomUUID().toString().replace("-", "");
+        return LockClaim.first(
+                LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), io.holdfast.spi.Waiting.QUEUE);
+    }
+
+    /** It deletes what the last one left. */
+    private static void nextSession(ZooKeeperLockBackend backend) {
+        boolean unused = Waiting.forMono(backend.ping()
+                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(50)))
+                .thenReturn(true));
+    }
+
+    private void endTheSession() throws Exception {
+        curator.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+    }
+
+    @Test
+    void lossBeforeAnybodyWatchesIsToldToWhoWatchesNext() throws Exception {
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+        LockClaim claim = claim("unwatched");
+        Waiting.forMono(backend.tryAcquire(claim));
+        endTheSession();
+        Waiting.until(
+                "the loss is known",
+                () -> Waiting.forMono(backend.contents()).stream().noneMatch(it -> it.startsWith("held")));
+        List<WatchSignal> signals = Waiting.forMono(backend.watch(claim).take(2).collectList());
+        assertThat(signals).containsExactly(new WatchSignal.Armed(), new WatchSignal.Lost(LossReason.DISCONNECTED));
+        nextSession(backend);
+        Waiting.forMono(backend.release(claim));
+        Store.end(backend);
+    }
+
+    @Test
+    void renewalAfterTheEndOfItsSessionLeavesTheReasonToTheSignal() throws Exception {
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+        LockClaim claim = claim("reason");
+        Waiting.forMono(backend.tryAcquire(claim));
+        var lost = backend.watch(claim).ofType(WatchSignal.Lost.class).next().toFuture();
+        var stays = backend.watch(claim).subscribe();
+        endTheSession();
+        assertThat(lost).succeedsWithin(Waiting.PATIENCE).isEqualTo(new WatchSignal.Lost(LossReason.DISCONNECTED));
+        assertThatThrownBy(() -> Waiting.forMono(backend.renew(claim)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the session has ended");
+        stays.dispose();
+        assertThat(Waiting.forMono(backend.renew(claim)))
+                .as("to somebody who does not watch")
+                .isEqualTo(new Renewal.NotHeld());
+        nextSession(backend);
+        Waiting.forMono(backend.release(claim));
+        Store.end(backend);
+    }
+
+    @Test
+    void backEndThatIsClosedWhileItLooksForItsSessionLeavesNoListener() {
+        int before = listeners();
+        CountDownLatch isAboutToListen = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        CountDownLatch listens = new CountDownLatch(1);
+        CuratorFramework slow = before(curator, method -> {
+            if (method.equals("getConnectionStateListenable") && isAboutToListen.getCount() > 0) {
+                isAboutToListen.countDown();
+                passed(goesOn);
+            } else if (method.equals("getZookeeperClient")) {
+                listens.countDown();
+            }
+        });
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(slow);
+        var ping = backend.ping().toFuture();
+        passed(isAboutToListen);
+        Store.end(backend);
+        assertThat(ping).failsWithin(Waiting.PATIENCE);
+        goesOn.countDown();
+        passed(listens);
+        Waiting.until("it does not listen any more", () -> listeners() == before);
+    }
+
+    private static CuratorFramework before(CuratorFramework client, Consumer<String> call) {
+        return (CuratorFramework) Proxy.newProxyInstance(
+                CuratorFramework.class.getClassLoader(),
+                new Class<?>[] {CuratorFramework.class},
+                (self, method, arguments) -> {
+                    call.accept(method.getName());
+                    return method.invoke(client, arguments);
+                });
+    }
+
+    private static void passed(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private int listeners() {
+        return ((UnaryListenerManager<?>) curator.getConnectionStateListenable()).size();
     }
 
     /** The client gives up its session, and the server does not know it yet. */

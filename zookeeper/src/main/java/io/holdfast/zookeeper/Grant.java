@@ -1,0 +1,62 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Makes a claim that is first in line the holder, as long as its session is sure to last. On the strand, and alone for its claim.
+ *
+ * @param place of the claim, with a node that was there when the newest transaction was agreed on
+ * @param session connected a moment ago
+ * @param subject what for
+ */
+record Grant(Place place, Session session, Tree tree, Places places, Subject subject) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
+
+    /** Fails when the session is not sure enough; the place is kept, and the next look may find more. */
+    Mono<LockAttempt> answer(boolean isFollowed) {
+        if (!place.isIn(session) || !session.isAlive()) {
+            return Mono.error(ZooKeeperFailures.noSession(subject));
+        }
+        boolean isNew = !place.isHeld();
+        SessionProof proof = session.proof();
+        if (isNew ? !proof.suffices() : !proof.isLease()) {
+            return Mono.error(ZooKeeperFailures.notProven(subject, session));
+        }
+        places.expectNothing(place);
+        place.hold();
+        if (isNew) {
+            guard();
+        }
+        if (isFollowed && place.isPermit() && !place.isMarked()) {
+            mark();
+        }
+        return Mono.just(new LockAttempt.Acquired(place.zxid(), proof.lease()));
+    }
+
+    /** Off the way of the grant. If it fails, the next renewal finds out by asking for the node. */
+    private void guard() {
+        places.guard(place);
+        Disposable unused = tree.watchEnd(session, place.knownPath()).subscribe(watched -> {
+            if (watched.isNoNode() && place.isIn(session)) {
+                places.gone(place);
+            }
+        });
+    }
+
+    /** Tells the next waiter that it is at the head now: nothing was deleted that it could have seen. */
+    private void mark() {
+        Disposable unused = tree.mark(session, place.knownPath()).subscribe(marked -> {
+            if (marked.isOk()) {
+                place.marked();
+            } else {
+                LOG.debug("{} could not be marked, the next waiter will find out by looking: {}", place, marked);
+            }
+        });
+    }
+}
