@@ -236,8 +236,8 @@ final class LettuceClient {
     }
 
     private void shutdown() {
-        // The driver's shutdown has been seen to spin for ever in its SharedLock, after servers were killed in
-        // mid-command.
+        // The driver's event loop spins for ever in its SharedLock once a thread that wrote has died of an Error there
+        // (redis/lettuce#3880), and its shutdown waits for that loop.
         var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
         try {
             awaitAttempts();
