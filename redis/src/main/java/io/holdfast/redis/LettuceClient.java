@@ -54,6 +54,8 @@ final class LettuceClient {
     /** Connections in the making. */
     private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
 
+    private final ActiveConnections active = new ActiveConnections();
+
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /** Written once, before the first connection. */
@@ -63,6 +65,7 @@ final class LettuceClient {
         this.client = client;
         this.own = own;
         this.eviction = eviction;
+        client.addListener(active);
     }
 
     /**
@@ -170,23 +173,36 @@ final class LettuceClient {
         attempts.add(result);
         try {
             var unused = start.get().whenComplete((connection, error) -> {
-                attempts.removeIf(it -> it == result);
                 if (error != null) {
-                    result.completeExceptionally(error);
-                } else if (isClosed()) {
-                    // The driver's shutdown closes what it knows, and may not have known this one.
-                    var unusedClosing = connection.closeAsync();
-                    result.completeExceptionally(new CancellationException("the back end was closed"));
+                    fail(result, error);
                 } else {
-                    result.complete(connection);
+                    var unusedEnd =
+                            active.when(connection).whenComplete((nothing, lost) -> hand(connection, lost, result));
                 }
             });
         } catch (RuntimeException | Error closed) {
             // Whoever waits for the connection has to hear of an Error too, such as a class that the driver lacks.
-            attempts.removeIf(it -> it == result);
-            result.completeExceptionally(closed);
+            fail(result, closed);
         }
         return result;
+    }
+
+    private <C extends StatefulConnection<String, String>> void hand(
+            C connection, @Nullable Throwable lost, CompletableFuture<C> result) {
+        if (lost == null && !isClosed()) {
+            attempts.removeIf(it -> it == result);
+            result.complete(connection);
+            return;
+        }
+        // The driver would restore it for nobody; and its shutdown closes what it knows, and may not have known this
+        // one.
+        var unusedClosing = connection.closeAsync();
+        fail(result, lost != null ? lost : new CancellationException("the back end was closed"));
+    }
+
+    private void fail(CompletableFuture<?> attempt, Throwable error) {
+        attempts.removeIf(it -> it == attempt);
+        attempt.completeExceptionally(error);
     }
 
     /** A connection for the commands of locks is in force: for the first time, or again. */
@@ -236,8 +252,8 @@ final class LettuceClient {
     }
 
     private void shutdown() {
-        // The driver's shutdown has been seen to spin for ever in its SharedLock, after servers were killed in
-        // mid-command.
+        // The driver's event loop spins for ever in its SharedLock once a thread that wrote has died of an Error there
+        // (redis/lettuce#3880), and its shutdown waits for that loop.
         var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
         try {
             awaitAttempts();

@@ -180,11 +180,16 @@ final class ScriptCall<T> implements Disposable {
             if (isCancelled) {
                 return;
             }
-            if (stop.asking()) {
-                var unused = connection.async().asking();
+            try {
+                if (stop.asking()) {
+                    var unused = connection.async().asking();
+                }
+                stop.link().asked();
+                connection.dispatch(sent);
+            } catch (RuntimeException | Error thrown) {
+                // Such as a lack of memory. Whoever waits for the answer would wait for ever.
+                boolean unused = sent.completeExceptionally(thrown);
             }
-            stop.link().asked();
-            connection.dispatch(sent);
         });
     }
 

@@ -10,7 +10,7 @@ import reactor.util.context.Context;
  * Lets one thread at a time give commands to the driver, in the order they came; others leave theirs and go.
  *
  * <p>The driver takes a lock for each command ({@code io.lettuce.core.protocol.SharedLock}), and two threads that meet there would park, on
- * an event loop too. Here they never meet.
+ * an event loop too. Here they never meet each other; they may meet the event loop that takes the connection up or down.
  */
 final class SendQueue {
 
@@ -39,11 +39,11 @@ final class SendQueue {
         } while (seen != 0);
     }
 
-    /** What a subscriber throws must not stop the commands of all others. */
+    /** What a subscriber throws must not stop the commands of all others, an Error neither: nobody would ever send again. */
     private static void run(Runnable send) {
         try {
             send.run();
-        } catch (RuntimeException thrown) {
+        } catch (RuntimeException | Error thrown) {
             Operators.onErrorDropped(thrown, Context.empty());
         }
     }

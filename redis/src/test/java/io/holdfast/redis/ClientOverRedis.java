@@ -50,6 +50,18 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
         rival = newClient();
     }
 
+    /** Other clients, with this claim time. */
+    void claimTime(Duration claimTime) {
+        await(client.close());
+        await(rival.close());
+        client = newClient(backend(claimTime));
+        rival = newClient(backend(claimTime));
+    }
+
+    private RedisLockBackend backend(Duration claimTime) {
+        return RedisLockBackend.builder(store.uri()).claimTime(claimTime).build();
+    }
+
     LockClient newClient() {
         return newClient(store.backend());
     }

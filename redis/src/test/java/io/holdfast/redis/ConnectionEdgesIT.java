@@ -13,9 +13,16 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -55,6 +62,54 @@ class ConnectionEdgesIT {
         assertThat(store.keys()).isEmpty();
         assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
                 .isTrue();
+    }
+
+    /** As it happens now and then on a busy machine; here, always. */
+    @Test
+    void firstCommandIsSentAlsoWhenTheServerAnswersTheHandshakeBeforeTheDriverWaitsForIt() {
+        store.user("till", "on nopass ~* &* +@all");
+        RedisURI uri =
+                RedisURI.builder(store.uri()).withAuthentication("till", "any").build();
+        ClientResources shared = DefaultClientResources.builder()
+                .nettyCustomizer(new AnsweredAtOnce())
+                .build();
+        for (int i = 0; i < 3; i++) {
+            RedisLockBackend backend = RedisLockBackend.create(shared, uri);
+            LockClaim claim = Store.claim("orders");
+            assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+            assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+            Store.end(backend);
+        }
+        assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
+                .isTrue();
+    }
+
+    /** Whoever sends from another thread than the event loop goes on when there is an answer, and that has something else to do. */
+    private static final class AnsweredAtOnce implements NettyCustomizer {
+
+        @Override
+        @SuppressWarnings("deprecation") // the pipeline has no other way to run a handler on the thread that sends
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline().addLast(ImmediateEventExecutor.INSTANCE, new ChannelOutboundHandlerAdapter() {
+                @Override
+                public void write(ChannelHandlerContext context, Object command, ChannelPromise promise) {
+                    var unused = context.writeAndFlush(command, promise);
+                    if (!context.channel().eventLoop().inEventLoop()) {
+                        List<?> all = command instanceof List<?> several ? several : List.of(command);
+                        ClientOverRedis.eventually(() -> all.stream().allMatch(it -> ((Future<?>) it).isDone()));
+                        context.channel().eventLoop().execute(AnsweredAtOnce::beBusy);
+                    }
+                }
+            });
+        }
+
+        private static void beBusy() {
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(50);
+            long now = System.nanoTime();
+            while (now - end < 0) { // an event loop may neither sleep nor wait
+                now = System.nanoTime();
+            }
+        }
     }
 
     @Test

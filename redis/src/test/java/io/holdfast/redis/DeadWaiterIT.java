@@ -23,7 +23,10 @@ import reactor.core.publisher.Mono;
 class DeadWaiterIT {
 
     /** What the machine may need on top, with all else that runs on it. */
-    private static final Duration SLACK = Duration.ofSeconds(1);
+    private static final Duration SLACK = Duration.ofSeconds(4);
+
+    /** What even one waiter that is not passed over at once would cost. */
+    private static final Duration LONG_CLAIM_TIME = Duration.ofSeconds(20);
 
     private Store store;
     private LockKind kind = LockKind.MUTEX;
@@ -43,9 +46,9 @@ class DeadWaiterIT {
     @ParameterizedTest
     @ValueSource(ints = {1, 300})
     void waitersOfAKilledProcessDelayNobody(int dead) {
-        LockClient client = client(Duration.ofSeconds(2));
+        LockClient client = client(LONG_CLAIM_TIME);
         LockLease holder = await(lock(client).acquire());
-        try (WaitingProcess dying = WaitingProcess.start(store.uri(), kind, "orders", dead, Duration.ofSeconds(2))) {
+        try (WaitingProcess dying = WaitingProcess.start(store.uri(), kind, "orders", dead, LONG_CLAIM_TIME)) {
             waiting(dead);
             CompletableFuture<LockLease> next = lock(client).acquire().toFuture();
             waiting(dead + 1);
@@ -64,7 +67,7 @@ class DeadWaiterIT {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {500, 2_000})
+    @ValueSource(longs = {500, 1_000})
     void aWaiterThatHangsDelaysTheNextOneByTwoClaimTimesAtMost(long claimMillis) {
         Duration claimTime = Duration.ofMillis(claimMillis);
         LockClient client = client(claimTime);

@@ -168,7 +168,7 @@ class RedisClusterFailoverIT {
         LockLease next = await(rival.lock(name).acquire());
 
         assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-        assertThat(loss).succeedsWithin(LEASE.dividedBy(2)).isEqualTo(LossReason.NOT_HELD);
+        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
         assertThat(next.isValid()).isTrue();
         await(next.release());
     }

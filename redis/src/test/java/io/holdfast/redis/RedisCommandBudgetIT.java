@@ -8,6 +8,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -91,6 +92,7 @@ class RedisCommandBudgetIT {
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
         Store.answer(backend.renew(holder));
         store.redis().configResetstat();
+        long begin = System.nanoTime();
 
         watches.add(backend.watch(second).subscribe(it -> {}));
         assertThat(Store.answer(backend.tryAcquire(second))).isInstanceOf(LockAttempt.Queued.class);
@@ -100,7 +102,8 @@ class RedisCommandBudgetIT {
 
         assertThat(store.calls("evalsha") + store.calls("eval")).isEqualTo(3 + store.calls("eval"));
         assertThat(store.calls("publish")).isEqualTo(1);
-        assertThat(store.calls("subscribe")).as("a sign of life of the channel").isLessThanOrEqualTo(1);
+        long periods = Duration.ofNanos(System.nanoTime() - begin).toMillis() / ChannelPulse.PERIOD_MILLIS;
+        assertThat(store.calls("subscribe")).as("signs of life of the channel").isLessThanOrEqualTo(periods + 1);
         watches.forEach(Disposable::dispose);
     }
 
@@ -130,6 +133,7 @@ class RedisCommandBudgetIT {
             assertThat(watch.isDisposed()).isFalse();
         }
         Store.end(killed);
+        ClientOverRedis.eventually(() -> store.redis().pubsubChannels().isEmpty());
         store.redis().configResetstat();
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
         assertThat(store.calls("publish")).isEqualTo(1);

@@ -46,6 +46,9 @@ class RedisConfirmedGrantsIT {
 
     private static final Duration WITHIN = Duration.ofMillis(300);
 
+    /** For what is to be confirmed, however busy the machine is. */
+    private static final Duration IN_TIME = Duration.ofSeconds(8);
+
     private RedisReplicas servers;
     private RedisServer replica;
     private Store store;
@@ -67,14 +70,24 @@ class RedisConfirmedGrantsIT {
     }
 
     private RedisLockBackend backend(int replicas) {
+        return backend(replicas, WITHIN);
+    }
+
+    private RedisLockBackend backend(int replicas, Duration within) {
         return RedisLockBackend.builder(store.uri())
-                .confirmGrants(replicas, WITHIN)
+                .confirmGrants(replicas, within)
                 .build();
+    }
+
+    private void beginAgain(Duration within) {
+        Store.end(backend);
+        backend = backend(1, within);
     }
 
     @ParameterizedTest
     @EnumSource
     void aConfirmedGrantOfEachKindIsInTheReplica(LockKind kind) {
+        beginAgain(IN_TIME);
         LockKey key = LockKey.of(kind, "orders");
         assertThat(Store.answer(backend.tryAcquire(Store.claim(key, Waiting.NONE))))
                 .isInstanceOf(LockAttempt.Acquired.class);
@@ -87,8 +100,14 @@ class RedisConfirmedGrantsIT {
     void tooFewReplicasAreATransientErrorThatSaysHowManyAndWhatToDo() {
         RedisLockBackend greedy = backend(2);
         LockClaim claim = Store.claim("orders");
-        LockBackendException failure =
-                catchThrowableOfType(LockBackendException.class, () -> Store.answer(greedy.tryAcquire(claim)));
+        List<LockBackendException> failures = new ArrayList<>();
+        eventually(
+                () -> { // the replica that is there may be too late, once
+                    failures.add(catchThrowableOfType(
+                            LockBackendException.class, () -> Store.answer(greedy.tryAcquire(claim))));
+                    return !failures.get(failures.size() - 1).getMessage().contains("0 of 2");
+                });
+        LockBackendException failure = failures.get(failures.size() - 1);
         assertThat(failure)
                 .hasMessageContaining("'orders'")
                 .hasMessageContaining("1 of 2 replicas")
@@ -181,6 +200,7 @@ class RedisConfirmedGrantsIT {
 
     @Test
     void aGrantThatIsGoneBeforeItsConfirmationIsNotGiven() {
+        beginAgain(Duration.ofSeconds(2));
         LockClaim blocker = Store.claim("blocker");
         LockClaim claim = Store.claim("orders");
         replica.pause();
@@ -189,14 +209,15 @@ class RedisConfirmedGrantsIT {
         CompletableFuture<LockAttempt> second = backend.tryAcquire(claim).toFuture();
         eventually(() -> store.redis().del(Store.holderKey("orders")) == 1);
 
-        assertThat(first).failsWithin(Duration.ofSeconds(5));
-        assertThat(second).succeedsWithin(Duration.ofSeconds(5)).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(first).failsWithin(IN_TIME);
+        assertThat(second).succeedsWithin(IN_TIME).isInstanceOf(LockAttempt.Contended.class);
         assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.NotHeld.class);
         replica.resume();
     }
 
     @Test
     void grantsAtOneTimeShareAConfirmation() {
+        beginAgain(IN_TIME);
         Store.answer(backend.tryAcquire(Store.claim("warm-up")));
         store.redis().configResetstat();
         int locks = 200;
@@ -212,6 +233,7 @@ class RedisConfirmedGrantsIT {
 
     @Test
     void aGrantAloneCostsARenewalAndAWait() {
+        beginAgain(IN_TIME);
         cycle("warm-up");
         store.redis().configResetstat();
         for (int i = 0; i < 20; i++) {
@@ -230,6 +252,7 @@ class RedisConfirmedGrantsIT {
 
     @Test
     void othersAreServedWhileAConfirmationBlocks() {
+        beginAgain(IN_TIME);
         LockClaim held = Store.claim("held");
         Store.answer(backend.tryAcquire(held));
         replica.pause();
@@ -240,10 +263,7 @@ class RedisConfirmedGrantsIT {
         assertThat(Store.answer(backend.release(held))).isEqualTo(Ownership.HELD);
         assertThat(blocked).isNotDone();
         replica.resume();
-        assertThat(blocked)
-                .satisfiesAnyOf(
-                        it -> assertThat(it).succeedsWithin(Duration.ofSeconds(5)),
-                        it -> assertThat(it).failsWithin(Duration.ofSeconds(5)));
+        assertThat(blocked).succeedsWithin(IN_TIME.multipliedBy(2)).isInstanceOf(LockAttempt.Acquired.class);
     }
 
     @Test
@@ -265,6 +285,7 @@ class RedisConfirmedGrantsIT {
 
     @Test
     void aServerThatForgotTheScriptIsToldIt() {
+        beginAgain(IN_TIME);
         Store.answer(backend.tryAcquire(Store.claim("first")));
         String flushed = store.redis().scriptFlush();
         assertThat(flushed).isEqualTo("OK");
@@ -290,7 +311,7 @@ class RedisConfirmedGrantsIT {
                 closing.tryAcquire(Store.claim("orders")).toFuture();
         eventually(() -> store.redis().clientList().contains("cmd=wait"));
         Store.end(closing);
-        assertThat(blocked).failsWithin(Duration.ofSeconds(5));
+        assertThat(blocked).failsWithin(IN_TIME);
         replica.resume();
     }
 

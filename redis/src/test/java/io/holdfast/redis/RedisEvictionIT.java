@@ -56,7 +56,7 @@ class RedisEvictionIT {
 
         assertThat(next.isValid()).as("granted again").isTrue();
         assertThat(next.fencingToken()).as("the counter may be gone too").isGreaterThan(lost.fencingToken());
-        assertThat(loss).succeedsWithin(LEASE.dividedBy(2)).isEqualTo(LossReason.NOT_HELD);
+        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
         await(next.release().onErrorComplete());
         await(client.close());
         await(rival.close());

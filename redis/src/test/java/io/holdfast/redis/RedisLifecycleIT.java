@@ -71,7 +71,7 @@ class RedisLifecycleIT {
             thread.join(5_000);
         }
         assertThat(left).noneMatch(Thread::isAlive);
-        assertThat(store.clients()).isEqualTo(connections);
+        ClientOverRedis.eventually(() -> store.clients() == connections);
     }
 
     @Test

@@ -44,8 +44,8 @@ class RedisLossByPushIT {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** A tenth of the renewal period: without a push it would not be noticed by then. */
-    private static final Duration AT_ONCE = LEASE.dividedBy(30);
+    /** Half of the renewal period: without a push it would not be noticed by then. */
+    private static final Duration AT_ONCE = LEASE.dividedBy(6);
 
     private Store store;
     private RedisLockBackend backend;

@@ -26,7 +26,7 @@ class RedisReadWriteIT {
 
     private static final String NAME = "orders";
     private static final String KEY = Store.holderKey(LockKey.of(LockKind.READ, NAME));
-    private static final Duration LEASE = Duration.ofMillis(1500);
+    private static final Duration LEASE = Duration.ofSeconds(3);
 
     @RegisterExtension
     final ClientOverRedis redis = new ClientOverRedis(options -> options.leaseDuration(LEASE));

@@ -94,7 +94,7 @@ class RedisSentinelIT {
         LockLease next = await(rival.lock("orders").acquire());
 
         assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-        assertThat(loss).succeedsWithin(LEASE.dividedBy(2)).isEqualTo(LossReason.NOT_HELD);
+        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
         assertThat(next.isValid()).isTrue();
         await(next.release());
         atMaster.stopLooking();

@@ -10,6 +10,8 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
@@ -19,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -28,12 +31,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** Connections that are dead although nobody closed them, at a standalone server: they are found out, and made anew. */
 class RedisSilenceIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);
-    private static final Duration OPERATION = Duration.ofMillis(500);
+    private static final Duration OPERATION = Duration.ofSeconds(1);
+
+    /** A waiter looks again by itself after a third of its lease, or at the latest after the claim time. */
+    private static final LockOptions SELDOM =
+            LockOptions.builder().leaseDuration(Duration.ofMinutes(1)).build();
+
+    private static final Duration CLAIM_TIME = Duration.ofSeconds(20);
+
+    /** Less than half of that. It takes less than a second, where nothing else keeps the machine busy. */
+    private static final Duration SOON = Duration.ofSeconds(8);
 
     /** By the order in which a client makes them. */
     private static final int COMMANDS = 1;
@@ -42,6 +55,7 @@ class RedisSilenceIT {
 
     private Store store;
     private TcpProxy proxy;
+    private LooksUnderWay looks;
     private LockClient client;
     private LockClient rival;
 
@@ -49,14 +63,18 @@ class RedisSilenceIT {
     void start() {
         store = Store.start();
         proxy = TcpProxy.inFrontOf(store.server);
-        client = client(RedisURI.create(proxy.host(), proxy.port()));
-        rival = client(store.uri());
-        await(client.ping());
-        await(rival.ping());
+        looks = new LooksUnderWay(
+                RedisLockBackend.builder(RedisURI.create(proxy.host(), proxy.port()))
+                        .claimTime(CLAIM_TIME)
+                        .build(),
+                signal -> {});
+        client = client(looks);
+        rival = client(RedisLockBackend.create(store.uri()));
+        eventually(() -> answers(client) && answers(rival));
     }
 
-    private static LockClient client(RedisURI uri) {
-        return LockClient.builder(RedisLockBackend.create(uri))
+    private static LockClient client(LockBackend backend) {
+        return LockClient.builder(backend)
                 .options(LockOptions.builder().leaseDuration(LEASE).build())
                 .operationTimeout(OPERATION)
                 .build();
@@ -84,7 +102,8 @@ class RedisSilenceIT {
         LockLease lease = await(client.lock("orders").acquire());
         proxy.dropOn(COMMANDS, ways);
 
-        pause(LEASE.plusMillis(500));
+        Duration thatOnlyARenewalGives = LEASE.multipliedBy(3).dividedBy(4);
+        eventually(() -> proxy.connections() > 1 && lease.remaining().compareTo(thatOnlyARenewalGives) > 0);
 
         assertThat(lease.isValid()).isTrue();
         assertThat(proxy.connections()).as("one new connection").isEqualTo(2);
@@ -97,8 +116,8 @@ class RedisSilenceIT {
     void anAcquireOnASilentConnectionCostsOneOperationTimeout(Direction[] ways) {
         proxy.dropOn(COMMANDS, ways);
         CompletableFuture<LockLease> lease = client.lock("orders").acquire().toFuture();
-        assertThat(lease).succeedsWithin(OPERATION.multipliedBy(3));
-        await(lease.join().release());
+        await(await(Mono.fromFuture(lease)).release());
+        assertThat(looks.givenUp()).as("looks whose time was up").isEqualTo(1);
         assertThat(proxy.connections()).isEqualTo(2);
     }
 
@@ -126,32 +145,37 @@ class RedisSilenceIT {
                 brief.toBuilder().waitTimeout(Duration.ofSeconds(10)).build();
         CompletableFuture<LockLease> lease =
                 hasty.lock("orders").with(patient).acquire().toFuture();
-        assertThat(lease).succeedsWithin(Duration.ofSeconds(5));
-        await(lease.join().release().onErrorComplete());
+        await(await(Mono.fromFuture(lease)).release().onErrorComplete());
         await(hasty.close());
     }
 
+    /** The connection may be lost where this thread or the driver's had to wait for the machine; but not again and again. */
     @Test
     void anAnswerThatComesTooLateIsASignOfLife() {
         RedisLockBackend backend = RedisLockBackend.create(RedisURI.create(proxy.host(), proxy.port()));
         Store.answer(backend.ping());
         LockClaim claim = Store.claim("late");
-        long connections = proxy.connections();
-        for (int i = 0; i < 2; i++) {
-            long sent = proxy.bytes(Direction.TO_SERVER);
-            long answered = proxy.bytes(Direction.TO_CLIENT);
-            proxy.delay(Direction.TO_CLIENT, Duration.ofDays(1));
-            Disposable look = backend.tryAcquire(claim).subscribe();
-            eventually(() -> proxy.bytes(Direction.TO_SERVER) > sent);
-            look.dispose();
-            proxy.pass(Direction.TO_CLIENT);
-            eventually(() -> proxy.bytes(Direction.TO_CLIENT) > answered);
+        AtomicInteger kept = new AtomicInteger();
+        eventually(() -> {
+            long connections = proxy.connections();
+            answerTooLate(backend, claim);
             pause(Duration.ofMillis(150)); // longer than a silence
-        }
-        Store.answer(backend.ping());
-        assertThat(proxy.connections()).isEqualTo(connections);
+            Store.answer(backend.ping());
+            return proxy.connections() == connections && kept.incrementAndGet() == 2;
+        });
         Store.answer(backend.release(claim));
         Store.end(backend);
+    }
+
+    private void answerTooLate(RedisLockBackend backend, LockClaim claim) {
+        long sent = proxy.bytes(Direction.TO_SERVER);
+        long answered = proxy.bytes(Direction.TO_CLIENT);
+        proxy.delay(Direction.TO_CLIENT, Duration.ofDays(1));
+        Disposable look = backend.tryAcquire(claim).subscribe();
+        eventually(() -> proxy.bytes(Direction.TO_SERVER) > sent);
+        look.dispose();
+        proxy.pass(Direction.TO_CLIENT);
+        eventually(() -> proxy.bytes(Direction.TO_CLIENT) > answered);
     }
 
     private static boolean answers(LockClient client) {
@@ -167,7 +191,7 @@ class RedisSilenceIT {
     void aServerThatAnswersNobodyGetsOneNewConnectionAtATime() {
         LockLease lease = await(client.lock("orders").acquire());
         proxy.drop(Direction.values());
-        pause(LEASE.dividedBy(3).plus(OPERATION.multipliedBy(4)));
+        pause(LEASE.dividedBy(3).plus(OPERATION.multipliedBy(3)));
         assertThat(proxy.connections()).isLessThanOrEqualTo(3);
         proxy.pass();
         proxy.cut();
@@ -186,20 +210,20 @@ class RedisSilenceIT {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void aWaiterWhoseChannelIsSilentHasTheLockWithinASecondOfTheRelease(Direction[] ways) {
-        LockLease held = await(rival.lock("orders").acquire());
+    void aWaiterWhoseChannelIsSilentHasTheLockSoonAfterTheRelease(Direction[] ways) {
+        LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         proxy.dropOn(CHANNEL, ways);
 
         await(held.release());
 
-        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
     }
 
     @Test
     void aChannelThatTookThePlaceOfADeadOneHasANewNameSinceTheServerStillCountsTheDeadOne() {
-        LockLease held = await(rival.lock("orders").acquire());
+        LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         String dead = store.redis().pubsubChannels().get(0);
         proxy.dropOn(CHANNEL, Direction.values());
@@ -207,28 +231,28 @@ class RedisSilenceIT {
         eventually(() -> store.redis().hvals(Store.holderKey("orders") + ":waiters").stream()
                 .noneMatch(entry -> entry.endsWith(dead)));
         assertThat(store.redis().pubsubNumsub(dead)).containsEntry(dead, 1L);
-        assertThat(store.redis().pubsubChannels()).hasSize(2);
+        assertThat(store.redis().pubsubChannels()).contains(dead).hasSizeGreaterThan(1);
 
         await(held.release());
-        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
     }
 
     @Test
-    void aWaiterWhoseChannelIsKilledHasTheLockWithinASecondOfTheRelease() {
-        LockLease held = await(rival.lock("orders").acquire());
+    void aWaiterWhoseChannelIsKilledHasTheLockSoonAfterTheRelease() {
+        LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         assertThat(store.redis().clientKill(KillArgs.Builder.typePubsub())).isOne();
 
         await(held.release());
 
-        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
     }
 
     @Test
-    void aWaiterWhoseChannelIsCutAgainAndAgainHasTheLockWithinASecondOfTheRelease() {
-        LockLease held = await(rival.lock("orders").acquire());
+    void aWaiterWhoseChannelIsCutAgainAndAgainHasTheLockSoonAfterTheRelease() {
+        LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         for (int i = 0; i < 5; i++) {
             assertThat(store.redis().clientKill(KillArgs.Builder.typePubsub())).isLessThanOrEqualTo(1);
@@ -237,14 +261,14 @@ class RedisSilenceIT {
 
         await(held.release());
 
-        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
     }
 
     @Test
     void aSubscriptionThatFailedAfterAReconnectIsMadeGoodLater() {
         store.user("default", "on nopass ~* &* +@all");
-        LockLease held = await(rival.lock("orders").acquire());
+        LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         store.user("default", "on nopass ~* &* +@all -subscribe");
         assertThat(store.redis().clientKill(KillArgs.Builder.typePubsub())).isOne();
@@ -254,17 +278,17 @@ class RedisSilenceIT {
 
         eventually(() -> store.redis().pubsubChannels().size() == 1);
         await(held.release());
-        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
     }
 
     @Test
     void aServerThatStallsDoesNotMakeAllWaitersLookAgain() {
-        LockLease held = await(rival.lock("orders").acquire());
+        LockLease held = held();
         List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
         waiters.add(waiting()); // opens the channel: whoever comes later looks once, and is told
         for (int i = 1; i < 100; i++) {
-            waiters.add(client.lock("orders").acquire().toFuture());
+            waiters.add(client.lock("orders").with(SELDOM).acquire().toFuture());
         }
         eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 100);
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
@@ -283,40 +307,52 @@ class RedisSilenceIT {
     @Test
     void signsOfLifeAreAskedForOnlyWhileSomebodyWaits() {
         LockLease held = await(rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter = waiting();
+        CompletableFuture<LockLease> waiter = waiting(client.lock("orders"));
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
         eventually(() -> store.calls("subscribe") >= 3);
         await(held.release());
         LockLease granted = waiter.join();
-        pause(Duration.ofSeconds(4)); // longer than the waiter was told to look again in
-        assertThat(store.redis().configResetstat()).isEqualTo("OK");
-        pause(Duration.ofMillis(5 * ChannelPulse.PERIOD_MILLIS));
-        assertThat(store.calls("subscribe")).isZero();
+        eventually(
+                () -> { // it goes on for a little longer than the waiter was told to look again in
+                    assertThat(store.redis().configResetstat()).isEqualTo("OK");
+                    pause(Duration.ofMillis(5 * ChannelPulse.PERIOD_MILLIS));
+                    return store.calls("subscribe") == 0;
+                });
         await(granted.release());
     }
 
     @Test
     void signsOfLifeAreGivenInTheOlderProtocolToo() {
         Store old = Store.start("--rename-command", "HELLO", "");
-        LockClient one = client(old.uri());
-        LockClient two = client(old.uri());
-        LockLease held = await(one.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter = two.lock("orders").acquire().toFuture();
+        LockClient one = client(RedisLockBackend.create(old.uri()));
+        LockClient two = client(RedisLockBackend.create(old.uri()));
+        LockLease held = await(one.lock("orders").with(SELDOM).acquire());
+        CompletableFuture<LockLease> waiter =
+                two.lock("orders").with(SELDOM).acquire().toFuture();
         eventually(() -> old.calls("subscribe") >= 5);
-        assertThat(old.clients()).as("commands twice, channel, the test's own").isEqualTo(4);
+        eventually(() -> old.clients() == 4); // commands twice, channel, the test's own
         await(held.release());
-        assertThat(waiter).succeedsWithin(Duration.ofSeconds(1));
+        assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
         await(one.close());
         await(two.close());
         old.close();
     }
 
+    private LockLease held() {
+        return await(rival.lock("orders").with(SELDOM).acquire());
+    }
+
     private CompletableFuture<LockLease> waiting() {
-        CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
+        return waiting(client.lock("orders").with(SELDOM));
+    }
+
+    private CompletableFuture<LockLease> waiting(ReactiveLock lock) {
+        CompletableFuture<LockLease> waiter = lock.acquire().toFuture();
         eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1
                 && !store.redis().pubsubChannels().isEmpty()
-                && proxy.connections() == CHANNEL);
+                && proxy.connections() == CHANNEL
+                && looks.areOver(1));
         return waiter;
     }
 }

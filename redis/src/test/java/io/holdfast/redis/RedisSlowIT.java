@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 /** A server that answers later than the operation timeout: the outcome is unknown, is not believed when it comes, and is undone. */
 class RedisSlowIT {
 
-    private static final Duration LEASE = Duration.ofSeconds(6);
+    private static final Duration LEASE = Duration.ofSeconds(12);
     private static final Duration OPERATION = Duration.ofMillis(300);
     private static final Duration TOO_LONG = Duration.ofMillis(450);
 
@@ -110,8 +110,7 @@ class RedisSlowIT {
         CompletableFuture<LockLease> lease = client.lock("orders").acquire().toFuture();
         eventually(() -> events.stream().anyMatch(LockEvent.LookFailed.class::isInstance));
         proxy.pass();
-        assertThat(lease).succeedsWithin(OPERATION.multipliedBy(6));
-        await(lease.join().release());
+        await(await(Mono.fromFuture(lease)).release());
     }
 
     @Test
@@ -129,12 +128,13 @@ class RedisSlowIT {
     @Test
     void aServerThatStallsForLessThanTheLeaseCostsNoLease() {
         LockLease lease = await(client.lock("orders").acquire());
-        pause(lease.remaining().dividedBy(3).minusMillis(200));
-        assertThat(store.redis().clientPause(OPERATION.multipliedBy(4).toMillis()))
-                .isEqualTo("OK");
+        store.server.pause();
         eventually(() -> events.stream().anyMatch(LockEvent.RenewalFailed.class::isInstance));
-        pause(LEASE);
-        assertThat(lease.isValid()).isTrue();
+        pause(OPERATION.multipliedBy(3));
+        store.server.resume();
+        Duration thatOnlyARenewalGives = LEASE.multipliedBy(3).dividedBy(4);
+        eventually(() -> lease.remaining().compareTo(thatOnlyARenewalGives) > 0);
+        assertThat(events).noneMatch(LockEvent.Lost.class::isInstance);
         await(lease.release());
     }
 

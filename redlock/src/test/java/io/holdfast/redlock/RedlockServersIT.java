@@ -121,7 +121,9 @@ class RedlockServersIT {
                 .hasMessageContaining("port %d failed", servers.get(2).port())
                 .hasMessageContaining("port %d said yes", servers.get(4).port())
                 .hasMessageContaining("3 of 5 are needed");
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+        assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                .as("without waiting for anything")
+                .isLessThan(Duration.ofSeconds(6));
         eventually(() -> servers.subList(3, 5).stream().allMatch(RedlockServersIT::isEmptyButForTraces));
     }
 

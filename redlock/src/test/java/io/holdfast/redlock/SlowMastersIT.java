@@ -72,28 +72,28 @@ class SlowMastersIT {
     @Test
     void acquisitionTakesAsLongAsTheThirdFastestMaster() {
         warmUp();
-        answersTake(100, 5, 1, 20, 2);
+        answersTake(180, 40, 10, 160, 20);
         List<Duration> took = new ArrayList<>();
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 20; i++) {
             took.add(acquisition());
             FiveServers.pause(Duration.ofMillis(20)); // so that late answers do not queue up behind each other
         }
         System.out.printf(
-                "acquisition with answers after 1, 2, 5, 20 and 100 ms: median %d us, of %d..%d us%n",
+                "acquisition with answers after 10, 20, 40, 160 and 180 ms: median %d us, of %d..%d us%n",
                 median(took).toNanos() / 1_000,
                 took.stream().min(Comparator.naturalOrder()).orElseThrow().toNanos() / 1_000,
                 took.stream().max(Comparator.naturalOrder()).orElseThrow().toNanos() / 1_000);
-        assertThat(took).as("not before the third").allMatch(it -> it.compareTo(Duration.ofMillis(5)) >= 0);
-        assertThat(median(took)).as("nor with the fourth").isLessThan(Duration.ofMillis(20));
+        assertThat(took).as("not before the third").allMatch(it -> it.compareTo(Duration.ofMillis(40)) >= 0);
+        assertThat(median(took)).as("nor with the fourth").isLessThan(Duration.ofMillis(160));
     }
 
     @Test
     void hungMasterDelaysNobody() {
         warmUp();
-        answersTake(10, 10, 10, 10, 10);
+        answersTake(25, 25, 25, 25, 25);
         List<Duration> healthy = new ArrayList<>();
         List<Duration> hung = new ArrayList<>();
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 8; i++) {
             five.server(3).resume();
             await(client.backend.ping());
             IntStream.range(0, 5).forEach(round -> healthy.add(acquisition()));
@@ -103,7 +103,7 @@ class SlowMastersIT {
         five.server(3).resume();
         double ratio = (double) median(hung).toNanos() / median(healthy).toNanos();
         System.out.printf(
-                "acquisition with answers after 10 ms: median %d us, with one of five frozen %d us, ratio %.3f%n",
+                "acquisition with answers after 25 ms: median %d us, with one of five frozen %d us, ratio %.3f%n",
                 median(healthy).toNanos() / 1_000, median(hung).toNanos() / 1_000, ratio);
         assertThat(ratio).as("hung over healthy").isLessThanOrEqualTo(1.2);
     }
