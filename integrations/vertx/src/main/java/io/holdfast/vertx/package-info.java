@@ -1,4 +1,4 @@
-/** What Vert.x needs to be given the signals of locks where it wants them. */
+/** Locks for code on Vert.x: as its futures, on its contexts. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.vertx;
