@@ -1,6 +1,5 @@
 package io.holdfast.internal;
 
-import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -19,9 +18,9 @@ final class ClaimIds {
     private final long low;
     private final AtomicLong count = new AtomicLong();
 
-    ClaimIds(SecureRandom random) {
-        high = random.nextLong();
-        low = random.nextLong();
+    ClaimIds(Seed seed) {
+        high = seed.high();
+        low = seed.low();
     }
 
     @SuppressWarnings("deprecation") // String(byte[], int): the one constructor that copies Latin-1 without decoding

@@ -2,7 +2,6 @@ package io.holdfast.internal;
 
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockBackend;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -46,9 +45,9 @@ final class Engine {
         this.operationTimeout = operationTimeout;
         renewals = new Renewals(this);
         alarms = new AlarmClock(timer, renewals::flush);
-        SecureRandom seed = new SecureRandom();
+        Seed seed = Seed.read();
         ids = new ClaimIds(seed);
-        gridPhaseNanos = seed.nextLong() >>> 1;
+        gridPhaseNanos = seed.phase() >>> 1;
     }
 
     double random() {

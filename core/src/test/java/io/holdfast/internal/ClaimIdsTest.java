@@ -2,7 +2,6 @@ package io.holdfast.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.security.SecureRandom;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -11,7 +10,7 @@ class ClaimIdsTest {
 
     @Test
     void anIdIs128BitsInHexadecimal() {
-        ClaimIds ids = new ClaimIds(new SecureRandom());
+        ClaimIds ids = new ClaimIds(Seed.read());
 
         for (int i = 0; i < 1_000; i++) {
             assertThat(ids.next()).matches("[0-9a-f]{32}");
@@ -20,7 +19,7 @@ class ClaimIdsTest {
 
     @Test
     void aClientNeverRepeatsAnId() {
-        ClaimIds ids = new ClaimIds(new SecureRandom());
+        ClaimIds ids = new ClaimIds(Seed.read());
         int many = 1_000_000;
         Set<String> seen = new HashSet<>(2 * many);
 
@@ -32,10 +31,9 @@ class ClaimIdsTest {
     @Test
     void clientsDoNotMeet() {
         Set<String> seen = new HashSet<>();
-        SecureRandom random = new SecureRandom();
 
         for (int client = 0; client < 1_000; client++) {
-            ClaimIds ids = new ClaimIds(random);
+            ClaimIds ids = new ClaimIds(Seed.read());
             for (int i = 0; i < 100; i++) {
                 assertThat(seen.add(ids.next())).isTrue();
             }
@@ -44,7 +42,7 @@ class ClaimIdsTest {
 
     @Test
     void bothHalvesChangeFromIdToId() {
-        ClaimIds ids = new ClaimIds(new SecureRandom());
+        ClaimIds ids = new ClaimIds(Seed.read());
         String before = ids.next();
 
         for (int i = 0; i < 1_000; i++) {

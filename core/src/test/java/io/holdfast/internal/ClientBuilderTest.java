@@ -36,6 +36,15 @@ class ClientBuilderTest {
         assertThat(builder.operationTimeout(Duration.ofSeconds(1)).build()).isNotNull();
     }
 
+    /** BlockHound would object: verticles and handlers make clients on event loops. */
+    @Test
+    void aClientMayBeMadeWhereNothingMayBlock() {
+        Mono<LockClient> made =
+                Mono.fromCallable(() -> LockClient.create(backend)).subscribeOn(Schedulers.parallel());
+
+        assertThat(made.toFuture()).succeedsWithin(Duration.ofSeconds(10));
+    }
+
     @Test
     void threeOperationTimeoutsMustFitIntoTheLeaseOfALock() {
         ReactiveLock lock = LockClient.builder(backend)

@@ -1,7 +1,7 @@
-/** What Vert.x needs to be given the signals of locks where it wants them. */
+/** A clustered Vert.x whose instances share a nightly job and the accounts of customers. */
 @NullMarked
 @CheckReturnValue
-package io.holdfast.vertx;
+package io.holdfast.examples.nightly;
 
 import com.google.errorprone.annotations.CheckReturnValue;
 import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,19 @@
+package io.holdfast.internal;
+
+import reactor.blockhound.BlockHound;
+import reactor.blockhound.integration.BlockHoundIntegration;
+
+/**
+ * Tells BlockHound, where it is used, that a client may be made on an event loop, as a verticle does. {@link java.security.SecureRandom}
+ * reads 24 bytes from {@code /dev/urandom}, which never waits once the system is up (random(4)); to BlockHound it is a file.
+ */
+public final class SeedRead implements BlockHoundIntegration {
+
+    /** Made by BlockHound. */
+    public SeedRead() {}
+
+    @Override
+    public void applyTo(BlockHound.Builder builder) {
+        builder.allowBlockingCallsInside(Seed.class.getName(), "read");
+    }
+}

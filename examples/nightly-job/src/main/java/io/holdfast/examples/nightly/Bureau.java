@@ -1,0 +1,37 @@
+package io.holdfast.examples.nightly;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpResponseExpectation;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import java.net.URI;
+
+/** Knows how much a customer may owe. Somebody else's service, and not a fast one. */
+final class Bureau {
+
+    private final HttpClient http;
+    private final URI address;
+    private final String instance;
+
+    Bureau(Vertx vertx, URI address, String instance) {
+        http = vertx.createHttpClient(new PoolOptions().setHttp1MaxSize(50));
+        this.address = address;
+        this.instance = instance;
+    }
+
+    Future<Long> limitOf(String customer) {
+        return http.request(new RequestOptions()
+                        .setMethod(HttpMethod.GET)
+                        .setHost(address.getHost())
+                        .setPort(address.getPort())
+                        .setURI("/limits/" + customer)
+                        .putHeader("User-Agent", instance))
+                .compose(request ->
+                        request.send().expecting(HttpResponseExpectation.SC_OK).compose(HttpClientResponse::body))
+                .map(body -> Long.parseLong(body.toString()));
+    }
+}

@@ -1,0 +1,99 @@
+package io.holdfast.examples.nightly;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockOptions;
+import io.holdfast.vertx.VertxLocks;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@code POST /customers/:id/charges} with {@code {"amount": 30}}: one at a time for each customer, whichever instance is asked. */
+final class CustomerRoutes extends VerticleBase {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CustomerRoutes.class);
+
+    private final HttpServer server;
+    private final Settings settings;
+    private final VertxLocks locks;
+    private final LockOptions options;
+    private final Accounts accounts;
+    private final Bureau bureau;
+
+    CustomerRoutes(HttpServer server, Settings settings, VertxLocks locks, Accounts accounts, Bureau bureau) {
+        this.server = server;
+        this.settings = settings;
+        this.locks = locks;
+        this.options = LockOptions.builder().waitTimeout(settings.patience()).build();
+        this.accounts = accounts;
+        this.bureau = bureau;
+    }
+
+    @Override
+    public Future<?> start() {
+        Router router = Router.router(vertx);
+        router.post("/customers/:id/charges")
+                .handler(BodyHandler.create(false))
+                .handler(this::charge)
+                .failureHandler(CustomerRoutes::fail);
+        return server.requestHandler(router).listen(settings.port(), "127.0.0.1");
+    }
+
+    private void charge(RoutingContext request) {
+        String customer = requireNonNull(request.pathParam("id"), "id");
+        long amount = amountIn(request);
+        // README: begin
+        Future<Void> left = Future.future(end -> request.addEndHandler(ended -> end.tryComplete()));
+        locks.lock("customer/" + customer)
+                .with(options) // with a waitTimeout
+                .giveUpWhen(left) // a client that leaves while it waits gives up its place
+                .withLock(lease -> charge(customer, amount, lease.fencingToken()))
+                .onSuccess(charge -> request.json(charge.toJson()))
+                .onFailure(request::fail); // 409, 503, ... in the failure handler
+        // README: end
+    }
+
+    /** Reads, thinks, writes: only the lock keeps two of them apart. */
+    private Future<Charge> charge(String customer, long amount, long token) {
+        return accounts.balanceOf(customer)
+                .compose(balance -> bureau.limitOf(customer).compose(limit -> {
+                    if (balance + amount > limit) {
+                        throw new Refusal(
+                                422, "%d would be more than the limit of %d".formatted(balance + amount, limit));
+                    }
+                    return accounts.write(new Charge(customer, token, amount, balance + amount));
+                }));
+    }
+
+    private static long amountIn(RoutingContext request) {
+        JsonObject body = request.body().asJsonObject();
+        if (body != null && body.getValue("amount") instanceof Integer amount && amount > 0) {
+            return amount;
+        }
+        throw new Refusal(400, "the body must be an object with an amount greater than 0");
+    }
+
+    private static void fail(RoutingContext request) {
+        if (request.response().closed()) {
+            return; // the client has left
+        }
+        Problem problem = Problem.of(request.failure());
+        if (problem.status() == 500) {
+            LOG.error("{} failed", request.normalizedPath(), request.failure());
+        }
+        problem.answer(request);
+    }
+
+    @Override
+    public Future<?> stop() {
+        return server.shutdown(settings.patience().toMillis(), TimeUnit.MILLISECONDS)
+                .eventually(locks::close);
+    }
+}

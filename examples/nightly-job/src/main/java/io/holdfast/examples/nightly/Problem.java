@@ -1,0 +1,55 @@
+package io.holdfast.examples.nightly;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockLostException;
+import io.holdfast.LockTimeoutException;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a failed request is answered with (RFC 9457).
+ *
+ * @param status of HTTP
+ * @param detail for the client
+ */
+record Problem(int status, String detail) {
+
+    static Problem of(@Nullable Throwable failure) {
+        if (failure instanceof LockTimeoutException timeout) {
+            return timeout.getCause() == null
+                    ? new Problem(409, "others were busy with this customer all the time; try again later")
+                    : new Problem(503, "the lock service is away; nothing was charged");
+        }
+        if (failure instanceof LockBackendException || failure instanceof LockClosedException) {
+            return new Problem(503, "the lock service is away; nothing was charged");
+        }
+        if (failure instanceof LockLostException) {
+            return new Problem(503, "the lock was lost in mid-work; look at the balance before you try again");
+        }
+        if (failure instanceof Refusal refusal) {
+            return new Problem(refusal.status(), refusal.detail());
+        }
+        if (failure instanceof DecodeException) {
+            return new Problem(400, "the body is not JSON");
+        }
+        return new Problem(500, "this service has failed");
+    }
+
+    void answer(RoutingContext request) {
+        request.response()
+                .setStatusCode(status)
+                .putHeader("Content-Type", "application/problem+json")
+                .end(toJson().toBuffer());
+    }
+
+    private JsonObject toJson() {
+        return new JsonObject()
+                .put("status", status)
+                .put("title", HttpResponseStatus.valueOf(status).reasonPhrase())
+                .put("detail", detail);
+    }
+}

@@ -1,0 +1,98 @@
+package io.holdfast.examples.nightly;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.examples.nightly.Town.Hesitation;
+import io.vertx.core.json.JsonObject;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One instance in this JVM, where BlockHound watches its event loops. */
+@Timeout(180)
+class CustomerRoutesIT {
+
+    private static Town town;
+    private static Main.Running instance;
+
+    @BeforeAll
+    static void start() throws Exception {
+        town = Town.withCustomers("busy", "left", "away", "poor", "stopped");
+        instance = Town.done(Main.start(town.settings("here", Duration.ofSeconds(1))));
+        Town.until(
+                "the night's work is done",
+                () -> !town.query("select * from statement").isEmpty());
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        Town.done(instance.vertx().close());
+        town.close();
+    }
+
+    private static CompletableFuture<HttpResponse<String>> charge(String customer, long amount) {
+        return town.charge(instance.port(), customer, amount);
+    }
+
+    private static void assertProblem(HttpResponse<String> response, int status) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertThat(response.headers().firstValue("Content-Type")).contains("application/problem+json");
+        assertThat(new JsonObject(response.body()).getInteger("status")).isEqualTo(status);
+        assertThat(new JsonObject(response.body()).getString("detail")).isNotBlank();
+    }
+
+    @Test
+    void aRequestThatWaitsTooLongForItsCustomerIsAConflict() throws Exception {
+        Hesitation midWork = town.hesitate("here", "busy");
+        CompletableFuture<HttpResponse<String>> first = charge("busy", 10);
+        midWork.awaitQuestion();
+        assertProblem(Town.done(charge("busy", 10)), 409);
+        midWork.end();
+        assertThat(Town.done(first).statusCode()).isEqualTo(200);
+        assertThat(town.column("select balance from customer where id = 'busy'"))
+                .containsExactly(10L);
+    }
+
+    @Test
+    void aClientThatLeavesWhileItWaitsGivesUpItsPlace() throws Exception {
+        Hesitation midWork = town.hesitate("here", "left");
+        CompletableFuture<HttpResponse<String>> first = charge("left", 10);
+        midWork.awaitQuestion();
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), instance.port())) {
+            client.getOutputStream()
+                    .write(
+                            "POST /customers/left/charges HTTP/1.1\r\nHost: here\r\nContent-Length: 13\r\n\r\n{\"amount\": 5}"
+                                    .getBytes(StandardCharsets.US_ASCII));
+            Town.until("it waits", () -> town.claimsOf("customer/left") == 2);
+        }
+        Town.until("its place is free", () -> town.claimsOf("customer/left") == 1);
+        midWork.end();
+        assertThat(Town.done(first).statusCode()).isEqualTo(200);
+        assertThat(town.column("select balance from customer where id = 'left'"))
+                .containsExactly(10L);
+    }
+
+    @Test
+    void whileTheLockServiceIsAwayRequestsAreAnsweredAndAfterwardsServed() throws Exception {
+        town.zooKeeper().stop();
+        assertProblem(Town.done(charge("away", 10)), 503);
+        town.zooKeeper().restart();
+        Town.until("it is served again", () -> Town.done(charge("away", 1)).statusCode() == 200);
+    }
+
+    @Test
+    void whatTheServiceRefusesIsSaid() {
+        assertProblem(Town.done(charge("poor", Town.LIMIT + 1)), 422);
+        assertProblem(Town.done(charge("poor", 0)), 400);
+        assertProblem(Town.done(charge("nobody", 1)), 404);
+        assertThat(town.column("select balance from customer where id = 'poor'"))
+                .containsExactly(0L);
+    }
+}

@@ -1,0 +1,223 @@
+package io.holdfast.examples.nightly;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.vertx.core.Future;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.KeeperException;
+import org.h2.tools.Server;
+
+/** What surrounds the instances: a real ZooKeeper, a database server, and a credit bureau that can be made to hesitate. */
+final class Town implements AutoCloseable {
+
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final long LIMIT = 1_000_000;
+
+    private static final String HOST = "127.0.0.1";
+    private static final Duration SESSION = Duration.ofSeconds(3);
+    private static final int TICK_MILLIS = 500; // a session lasts at least two of them
+
+    private final TestingServer zooKeeper;
+    private final CuratorFramework eye;
+    private final Connection database;
+    private final Server databaseServer;
+    private final HttpServer bureau;
+    private final ExecutorService bureauStaff = Executors.newCachedThreadPool();
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final Map<String, Hesitation> hesitations = new ConcurrentHashMap<>();
+
+    private Town() throws Exception {
+        System.setProperty("h2.bindAddress", HOST);
+        zooKeeper = new TestingServer(new InstanceSpec(null, -1, -1, -1, true, -1, TICK_MILLIS, -1, null, HOST), true);
+        eye = CuratorFrameworkFactory.newClient(zooKeeper.getConnectString(), new RetryOneTime(100));
+        eye.start();
+        databaseServer = Server.createTcpServer("-tcpPort", "0").start();
+        database = DriverManager.getConnection("jdbc:h2:mem:" + databaseName() + ";DB_CLOSE_DELAY=-1", "sa", "");
+        bureau = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        bureau.createContext("/limits/", this::answerLimit);
+        bureau.setExecutor(bureauStaff);
+        bureau.start();
+    }
+
+    static Town withCustomers(String... customers) throws Exception {
+        Town town = new Town();
+        try (Statement statement = town.database.createStatement()) {
+            statement.execute(schema());
+            for (String customer : customers) {
+                statement.execute("insert into customer values ('%s', 0, 0)".formatted(customer));
+            }
+        }
+        return town;
+    }
+
+    static String schema() throws IOException {
+        try (var schema = Main.class.getResourceAsStream("/schema.sql")) {
+            return new String(schema.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private String databaseName() {
+        return "town" + databaseServer.getPort();
+    }
+
+    /** The night is due six hours ago, so none begins during a test. */
+    Settings settings(String instance, Duration patience) {
+        return new Settings(
+                instance,
+                0,
+                zooKeeper.getConnectString(),
+                SESSION,
+                "jdbc:h2:tcp://%s:%d/mem:%s".formatted(HOST, databaseServer.getPort(), databaseName()),
+                URI.create("http://%s:%d".formatted(HOST, bureau.getAddress().getPort())),
+                patience,
+                LocalTime.now(ZoneOffset.UTC).minusHours(6).withNano(0));
+    }
+
+    TestingServer zooKeeper() {
+        return zooKeeper;
+    }
+
+    /** Asked by that instance about that customer, the bureau does not answer until it is told to. */
+    Hesitation hesitate(String instance, String customer) {
+        Hesitation hesitation = new Hesitation(new CountDownLatch(1), new CountDownLatch(1));
+        hesitations.put(instance + '/' + customer, hesitation);
+        return hesitation;
+    }
+
+    record Hesitation(CountDownLatch asked, CountDownLatch answer) {
+
+        void awaitQuestion() throws InterruptedException {
+            assertThat(asked.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        }
+
+        void end() {
+            answer.countDown();
+        }
+    }
+
+    private void answerLimit(HttpExchange question) throws IOException {
+        String customer = question.getRequestURI().getPath().substring("/limits/".length());
+        String instance = question.getRequestHeaders().getFirst("User-Agent");
+        Hesitation hesitation = hesitations.remove(instance + '/' + customer);
+        try (question) {
+            if (hesitation != null) {
+                hesitation.asked().countDown();
+                if (!hesitation.answer().await(2 * PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            }
+            byte[] limit = Long.toString(LIMIT).getBytes(StandardCharsets.UTF_8);
+            question.sendResponseHeaders(200, limit.length);
+            question.getResponseBody().write(limit);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    CompletableFuture<HttpResponse<String>> charge(int port, String customer, long amount) {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://%s:%d/customers/%s/charges".formatted(HOST, port, customer)))
+                .POST(HttpRequest.BodyPublishers.ofString("{\"amount\": %d}".formatted(amount)))
+                .build();
+        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** How many hold or wait for that lock. */
+    int claimsOf(String lock) {
+        String queue = "/io.vertx/holdfast/mutex/" + lock.replace("/", "%2F");
+        try {
+            return eye.getChildren().forPath(queue).size();
+        } catch (KeeperException.NoNodeException none) {
+            return 0;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Rows, each a list of its columns. */
+    synchronized List<List<Object>> query(String sql) {
+        try (Statement statement = database.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            List<List<Object>> rows = new ArrayList<>();
+            while (row.next()) {
+                List<Object> columns = new ArrayList<>();
+                for (int i = 1; i <= row.getMetaData().getColumnCount(); i++) {
+                    columns.add(row.getObject(i));
+                }
+                rows.add(columns);
+            }
+            return rows;
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    List<Object> column(String sql) {
+        return query(sql).stream().map(row -> row.get(0)).toList();
+    }
+
+    static void until(String what, BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(end);
+            Thread.sleep(10);
+        }
+    }
+
+    @CanIgnoreReturnValue
+    static <T> T done(CompletableFuture<T> future) {
+        assertThat(future).succeedsWithin(PATIENCE);
+        return future.join();
+    }
+
+    @CanIgnoreReturnValue
+    static <T> T done(Future<T> future) {
+        return done(future.toCompletionStage().toCompletableFuture());
+    }
+
+    @Override
+    public void close() throws IOException, SQLException {
+        hesitations.values().forEach(Hesitation::end);
+        bureau.stop(0);
+        bureauStaff.shutdownNow();
+        eye.close();
+        zooKeeper.close();
+        try (Statement statement = database.createStatement()) {
+            statement.execute("shutdown");
+        }
+        databaseServer.stop();
+    }
+}

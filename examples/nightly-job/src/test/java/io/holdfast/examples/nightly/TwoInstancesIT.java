@@ -1,0 +1,142 @@
+package io.holdfast.examples.nightly;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.examples.nightly.Town.Hesitation;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The application as it is deployed: two JVMs, the second one started when the first has done the night's work. */
+@Timeout(180)
+class TwoInstancesIT {
+
+    private static final List<String> CUSTOMERS = List.of("1", "2", "3");
+    private static final int CLIENTS = 24;
+    private static final int CHARGES_EACH = 12;
+
+    private static Town town;
+    private static InstanceProcess first;
+    private static InstanceProcess second;
+
+    private final AtomicBoolean isSecondDead = new AtomicBoolean();
+    private final AtomicInteger answered = new AtomicInteger();
+    private final AtomicInteger unknown = new AtomicInteger();
+
+    @BeforeAll
+    static void start() throws Exception {
+        town = Town.withCustomers(CUSTOMERS.toArray(String[]::new));
+        first = InstanceProcess.start(town.settings("first", Town.PATIENCE));
+        Town.until("the first one has done the night's work", () -> first.hasSaid(": done"));
+        second = InstanceProcess.start(town.settings("second", Town.PATIENCE));
+        Town.until("the second one has looked", () -> second.hasSaid(": nothing to do"));
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        first.close();
+        second.close();
+        town.close();
+    }
+
+    @Test
+    void theJobRunsOncePerNightHoweverLateTheOtherInstanceStarts() {
+        assertThat(town.column("select instance from night_run")).containsExactly("first");
+        assertThat(town.column("select customer from statement order by customer"))
+                .containsExactlyElementsOf(CUSTOMERS);
+    }
+
+    @Test
+    void balancesAreExactAndNoRequestHangsThoughAnInstanceIsKilledInMidWork() throws Exception {
+        int firstPort = first.port();
+        int secondPort = second.port();
+        ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
+        List<Future<Void>> clients = IntStream.range(0, CLIENTS)
+                .mapToObj(client -> threads.submit(() -> charge(client, firstPort, secondPort)))
+                .toList();
+        threads.shutdown();
+        Town.until("the sale is under way", () -> answered.get() > CLIENTS * CHARGES_EACH / 4);
+        Hesitation midWork = town.hesitate("second", "1");
+        midWork.awaitQuestion(); // it has read the balance, and holds the lock
+        second.kill();
+        isSecondDead.set(true);
+        midWork.end();
+        int before = charges("1");
+        for (Future<Void> client : clients) {
+            client.get(); // none hangs: each request has a limit
+        }
+
+        assertThat(answered.get() + unknown.get()).isEqualTo(CLIENTS * CHARGES_EACH);
+        assertThat(unknown).hasPositiveValue();
+        assertThat(charges("1"))
+                .as("after the kill, its customer was charged by the other")
+                .isGreaterThan(before);
+        int written = 0;
+        for (String customer : CUSTOMERS) {
+            written += charges(customer);
+            assertThat(balance(customer)).as("balance of " + customer).isEqualTo(charges(customer));
+            assertThat(town.column(
+                            "select balance from charge where customer = '%s' order by token".formatted(customer)))
+                    .as("in the order of the tokens, each charge has seen the one before")
+                    .isEqualTo(upTo(charges(customer)));
+        }
+        assertThat(written).isBetween(answered.get(), answered.get() + unknown.get());
+    }
+
+    private Void charge(int client, int firstPort, int secondPort) throws InterruptedException, TimeoutException {
+        for (int i = 0; i < CHARGES_EACH; i++) {
+            String customer = CUSTOMERS.get((client + i) % CUSTOMERS.size());
+            boolean toFirst = isSecondDead.get() || (client + i) % 2 == 0;
+            try {
+                note(town.charge(toFirst ? firstPort : secondPort, customer, 1)
+                        .get(Town.PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(IOException.class);
+                unknown.incrementAndGet(); // what the killed one was asked may have been charged or not
+            }
+        }
+        return null;
+    }
+
+    private void note(HttpResponse<String> response) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        JsonObject charge = new JsonObject(response.body());
+        assertThat(town.column("select balance from charge where customer = '%s' and token = %d"
+                        .formatted(charge.getString("customer"), charge.getLong("token"))))
+                .containsExactly(charge.getLong("balance"));
+        answered.incrementAndGet();
+    }
+
+    private static int charges(String customer) {
+        return town.query("select token from charge where customer = '%s'".formatted(customer))
+                .size();
+    }
+
+    private static long balance(String customer) {
+        return (long) town.column("select balance from customer where id = '%s'".formatted(customer))
+                .get(0);
+    }
+
+    private static List<Object> upTo(long last) {
+        List<Object> balances = new ArrayList<>();
+        for (long balance = 1; balance <= last; balance++) {
+            balances.add(balance);
+        }
+        return balances;
+    }
+}

@@ -1,0 +1,64 @@
+package io.holdfast.vertx;
+
+import io.holdfast.LockClosedException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What was begun through one {@link VertxLocks} and has not ended. */
+final class OpenCalls {
+
+    private final Set<Call<?>> calls = ConcurrentHashMap.newKeySet();
+
+    /** Weakly, so that a lease that its user dropped is still found and released by the client. */
+    private final Set<VertxLease> leases = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    private final CompletableFuture<Void> idle = new CompletableFuture<>();
+
+    /** Written once, by the closing. */
+    private volatile boolean isClosed;
+
+    /** The one that begins during the closing is told as well: it is listed first, and looks then. */
+    void begin(Call<?> call) {
+        calls.add(call);
+        if (isClosed) {
+            giveUp(call);
+        }
+    }
+
+    void end(Call<?> call) {
+        calls.remove(call);
+        completeWhenIdle();
+    }
+
+    void hold(VertxLease lease) {
+        leases.add(lease);
+    }
+
+    CompletableFuture<Void> close() {
+        isClosed = true;
+        List.copyOf(calls).forEach(OpenCalls::giveUp);
+        CompletableFuture<Void> now = release();
+        completeWhenIdle();
+        return idle.thenCompose(
+                unused -> CompletableFuture.allOf(now, release())); // again: one may have come meanwhile
+    }
+
+    private static void giveUp(Call<?> call) {
+        call.giveUp(new LockClosedException(call.lock()));
+    }
+
+    private CompletableFuture<Void> release() {
+        return CompletableFuture.allOf(
+                List.copyOf(leases).stream().map(VertxLease::giveBack).toArray(CompletableFuture<?>[]::new));
+    }
+
+    private void completeWhenIdle() {
+        if (isClosed && calls.isEmpty()) {
+            idle.complete(null);
+        }
+    }
+}

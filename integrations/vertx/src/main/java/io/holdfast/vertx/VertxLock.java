@@ -1,0 +1,137 @@
+package io.holdfast.vertx;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.ReactiveLock;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A lock's name with options, whose results are futures of Vert.x: stateless, cheap, shareable. It comes from {@link VertxLocks}, where the
+ * context of results, undeployment and re-entrancy are said.
+ *
+ * <p><b>How a wait ends without the lock.</b> A future cannot be cancelled, so its end is decided beforehand: by
+ * {@link LockOptions#waitTimeout()}, by {@link #giveUpWhen}, or by {@link VertxLocks#close()}. Each gives up the place in the queue, and a
+ * lock that is granted all the same is released.
+ *
+ * <p><b>Failures</b> of all methods: {@link LockTimeoutException} when {@code waitTimeout} is over (not of {@code tryAcquire});
+ * {@link CancellationException} when it was given up; {@link LockClosedException} when the view
+ * or its client is closed; {@link LockBackendException} when the store fails, as said at {@link ReactiveLock}.
+ *
+ * <p>Thread-safe.
+ */
+public final class VertxLock {
+
+    private final ReactiveLock lock;
+    private final Vertx vertx;
+    private final OpenCalls calls;
+    private final @Nullable Future<?> end;
+
+    VertxLock(ReactiveLock lock, Vertx vertx, OpenCalls calls, @Nullable Future<?> end) {
+        this.lock = lock;
+        this.vertx = vertx;
+        this.calls = calls;
+        this.end = end;
+    }
+
+    /**
+     * The name.
+     *
+     * @return as given to the client
+     */
+    public String name() {
+        return lock.name();
+    }
+
+    /**
+     * The same lock with other options. {@code reentrant} changes nothing here.
+     *
+     * @param options for acquisitions through the copy
+     * @return a copy; this lock stays as it is
+     * @throws IllegalArgumentException if the options do not fit the client's operation timeout
+     */
+    public VertxLock with(LockOptions options) {
+        return new VertxLock(lock.with(options), vertx, calls, end);
+    }
+
+    /**
+     * The same lock, whose waits are given up when something happens: when an HTTP client leaves, for example,
+     * {@code giveUpWhen(routingContext.addEndHandler())}. Who has got the lock before keeps it.
+     *
+     * @param event completes in any way, on any thread. It should not live much longer than the calls: each leaves a few bytes with it.
+     * @return a copy; this lock stays as it is, and an event that was given to it is replaced
+     */
+    public VertxLock giveUpWhen(Future<?> event) {
+        return new VertxLock(lock, vertx, calls, requireNonNull(event, "event"));
+    }
+
+    /**
+     * Takes the lock if it is available now: one look, which never passes those who wait.
+     *
+     * @return the lease, which is then the caller's to release, or empty when the lock is not available
+     */
+    public Future<Optional<VertxLease>> tryAcquire() {
+        return lease(lock.tryAcquire());
+    }
+
+    /**
+     * Takes the lock, waiting for it as long as {@link LockOptions#waitTimeout()} allows.
+     *
+     * @return the lease, which is then the caller's to release
+     */
+    public Future<VertxLease> acquire() {
+        return lease(lock.acquire()).map(Optional::orElseThrow);
+    }
+
+    /**
+     * Runs work under the lock: acquires, calls the work on the caller's context, waits for its future, releases, and then passes on how
+     * the work ended, also if the work throws.
+     *
+     * <p>When the lease is lost, the result fails with {@link LockLostException} at once. The work itself cannot be stopped: it goes on
+     * unprotected, and what it comes to is told to its own handlers only. So it should look at {@link VertxLease#isValid()} or listen to
+     * {@link VertxLease#onLoss}, and its writes should carry the {@link VertxLease#fencingToken()}.
+     *
+     * @param work is called once at most, and not before the lock is held
+     * @param <T> what the work gives
+     * @return what the work gives, after the release; an error of the work stays the error, with what the release met as suppressed
+     */
+    public <T> Future<T> withLock(Function<? super VertxLease, Future<T>> work) {
+        requireNonNull(work, "work");
+        Context context = vertx.getOrCreateContext();
+        Call<T> call = new Call<>(lock.name(), context, calls);
+        return call.start(
+                lock.withLock(lease -> call.turn(() -> work.apply(new VertxLease(lease, vertx)), () -> {})), end);
+    }
+
+    private Future<Optional<VertxLease>> lease(Mono<LockLease> acquire) {
+        Context context = vertx.getOrCreateContext();
+        Call<Optional<VertxLease>> call = new Call<>(lock.name(), context, calls);
+        return call.start(
+                acquire.flatMap(lease -> call.turn(() -> handOver(lease), () -> VertxLease.giveBack(lease)))
+                        .defaultIfEmpty(Optional.empty()),
+                end);
+    }
+
+    private Future<Optional<VertxLease>> handOver(LockLease granted) {
+        VertxLease lease = new VertxLease(granted, vertx);
+        calls.hold(lease);
+        return Future.succeededFuture(Optional.of(lease));
+    }
+
+    @Override
+    public String toString() {
+        return "VertxLock[%s]".formatted(lock);
+    }
+}

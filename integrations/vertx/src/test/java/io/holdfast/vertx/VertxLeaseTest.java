@@ -1,0 +1,160 @@
+package io.holdfast.vertx;
+
+import static io.holdfast.vertx.Island.done;
+import static io.holdfast.vertx.Island.failed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Hooks;
+
+class VertxLeaseTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(10);
+
+    @RegisterExtension
+    final Island island = new Island();
+
+    /** Without renewals, so that passing time is a loss. */
+    private final VertxLock lock = island.locks
+            .lock("job")
+            .with(LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build());
+
+    @Test
+    void aLeaseSaysWhatItIs() {
+        VertxLease lease = done(island.call(lock::acquire));
+        assertThat(lease.lockName()).isEqualTo("job");
+        assertThat(lease.fencingToken()).isPositive();
+        assertThat(lease.isValid()).isTrue();
+        assertThat(lease.remaining()).isPositive().isLessThan(LEASE);
+        island.pass(LEASE.dividedBy(2));
+        done(island.call(lease::renew));
+        island.pass(LEASE.dividedBy(2));
+        assertThat(lease.isValid()).isTrue();
+        done(island.call(lease::release));
+        done(island.call(lease::release));
+        assertThat(lease.isValid()).isFalse();
+        assertThat(island.store.contents()).isEmpty();
+    }
+
+    @Test
+    void releaseAndRenewalAfterALossFail() {
+        VertxLease lease = done(island.call(lock::acquire));
+        island.pass(LEASE);
+        assertThat(failed(island.call(lease::renew))).isInstanceOf(LockLostException.class);
+        assertThat(failed(island.call(lease::release))).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    void aLossIsToldOnceOnTheContextOfWhoeverListens() {
+        VertxLease lease = done(island.call(lock::acquire));
+        Queue<Map.Entry<LossReason, Context>> told = new ConcurrentLinkedQueue<>();
+        Context other = island.vertx.getOrCreateContext();
+        listen(lease, island.context, told);
+        listen(lease, other, told);
+        island.pass(LEASE);
+        island.until("both were told", () -> told.size() == 2);
+        assertThat(told)
+                .containsExactlyInAnyOrder(
+                        Map.entry(LossReason.EXPIRED, island.context), Map.entry(LossReason.EXPIRED, other));
+        listen(lease, island.context, told);
+        island.until("the late one was told", () -> told.size() == 3);
+        island.pass(LEASE);
+        island.settle();
+        assertThat(told).hasSize(3);
+    }
+
+    @Test
+    void afterAReleaseNobodyIsToldOfALoss() {
+        VertxLease lease = done(island.call(lock::acquire));
+        Queue<Map.Entry<LossReason, Context>> told = new ConcurrentLinkedQueue<>();
+        listen(lease, island.context, told);
+        done(island.call(lease::release));
+        island.pass(LEASE);
+        island.settle();
+        assertThat(told).isEmpty();
+    }
+
+    private void listen(VertxLease lease, Context context, Queue<Map.Entry<LossReason, Context>> told) {
+        CompletableFuture<Void> listens = new CompletableFuture<>();
+        context.runOnContext(unused -> {
+            lease.onLoss(reason -> told.add(Map.entry(reason, Vertx.currentContext())));
+            listens.complete(null);
+        });
+        done(listens);
+    }
+
+    @Test
+    void aLossFailsTheResultAtOnceAndWhatTheWorkComesToIsForItsOwnHandlers() {
+        Promise<String> end = Promise.promise();
+        AtomicInteger handled = new AtomicInteger();
+        Queue<Throwable> dropped = new ConcurrentLinkedQueue<>();
+        Hooks.onErrorDropped(dropped::add);
+        try {
+            CompletableFuture<String> result =
+                    island.call(() -> lock.withLock(lease -> end.future().onFailure(e -> handled.incrementAndGet())));
+            island.settle();
+            island.pass(LEASE);
+            assertThat(failed(result)).isInstanceOf(LockLostException.class);
+            end.fail("the store refused the token");
+            island.settle();
+            assertThat(handled).hasValue(1);
+            assertThat(dropped).isEmpty();
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
+    }
+
+    @Test
+    void aLossBetweenGrantAndTurnKeepsTheWorkFromStarting() {
+        AtomicInteger works = new AtomicInteger();
+        CompletableFuture<Integer> result = island.call(() -> {
+            Future<Integer> work = lock.withLock(lease -> Future.succeededFuture(works.incrementAndGet()));
+            island.pass(LEASE); // granted during the call, and lost before the next task of the context
+            return work;
+        });
+        assertThat(failed(result)).isInstanceOf(LockLostException.class);
+        island.settle();
+        assertThat(works).hasValue(0);
+    }
+
+    @Test
+    void aLeaseThatIsDroppedIsFoundAndReleasedThoughItsEventLivesOn() {
+        VertxLock renewed = island.locks.lock("dropped");
+        Promise<Void> shutdown = Promise.promise();
+        assertThat(done(island.call(
+                        () -> renewed.giveUpWhen(shutdown.future()).acquire().map(VertxLease::isValid))))
+                .isTrue();
+        island.settle();
+        collectGarbage();
+        island.until("it was found", () -> {
+            collectGarbage();
+            island.pass(Duration.ofSeconds(10));
+            return island.events.stream().anyMatch(LockEvent.LeaseAbandoned.class::isInstance);
+        });
+        assertThat(island.store.contents()).isEmpty();
+        assertThat(shutdown.tryComplete()).isTrue();
+    }
+
+    private static void collectGarbage() {
+        WeakReference<Object> witness = new WeakReference<>(new Object());
+        for (int i = 0; i < 50 && witness.get() != null; i++) {
+            System.gc();
+        }
+    }
+}
