@@ -86,17 +86,9 @@ final class Call<T> extends BaseSubscriber<T> {
             otherwise.run();
             return;
         }
-        AtomicBoolean isLost = new AtomicBoolean();
-        sink.onCancel(() -> isLost.set(true));
-        run(body).onComplete(done -> {
-            if (!isLost.get()) { // else the result has failed, and this is for the handlers of the work only
-                if (done.succeeded()) {
-                    sink.success(done.result());
-                } else {
-                    sink.error(done.cause());
-                }
-            }
-        });
+        // After a loss nobody listens any more, and the sink tells nobody: what the work comes to is for its own
+        // handlers.
+        run(body).onComplete(sink::success, sink::error);
     }
 
     private Future<T> run(Supplier<Future<T>> body) {

@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import javax.sql.DataSource;
 
 /**
- * The database of all instances. Every write carries a fencing token, and none is accepted whose token is lower than one seen before: so
- * an instance that was paused in mid-work, and whose lock has gone to another, changes nothing any more.
+ * The database of all instances. Work begins by leaving its fencing token, which is refused if a higher one is there, and every write is
+ * refused unless the token is still there: so an instance that was paused in mid-work changes nothing once the next owner has begun.
  *
  * <p>JDBC blocks, so it runs on Vert.x's worker threads.
  */
@@ -32,37 +32,34 @@ final class Accounts implements NightBook {
     }
 
     Future<Map<String, Long>> balances() {
-        return inTransaction(Accounts::balances);
+        return inTransaction(connection -> balances(connection, "select id, balance from customer"));
     }
 
-    /** Fails with {@link Refusal} if there is no such customer. */
-    Future<Long> balanceOf(String customer) {
+    /**
+     * Reads, and leaves the token: from here on a former owner of the customer's lock writes nothing. To check tokens in {@link #write}
+     * only would not be enough, since that one could still write between this read and the write that follows from it.
+     */
+    Future<Long> balanceOf(String customer, long token) {
         return inTransaction(connection -> {
-            try (PreparedStatement select = connection.prepareStatement("select balance from customer where id = ?")) {
-                select.setString(1, customer);
-                ResultSet row = select.executeQuery();
-                if (!row.next()) {
-                    throw new Refusal(404, "there is no customer " + customer);
-                }
-                return row.getLong(1);
+            int read = update(
+                    connection, "update customer set token = ? where id = ? and token <= ?", token, customer, token);
+            Long balance = balances(connection, "select id, balance from customer where id = ?", customer)
+                    .get(customer);
+            if (balance == null) {
+                throw new Refusal(404, "there is no customer " + customer);
             }
+            return onlyIf(read == 1, balance);
         });
     }
 
-    /** Fails with {@link Refusal} if a later owner of the customer's lock has written. */
     Future<Charge> write(Charge charge) {
         return inTransaction(connection -> {
-            int changed = update(
+            int written = update(
                     connection,
-                    "update customer set balance = ?, token = ? where id = ? and token <= ?",
+                    "update customer set balance = ? where id = ? and token = ?",
                     charge.balance(),
-                    charge.token(),
                     charge.customer(),
                     charge.token());
-            if (changed == 0) {
-                throw new Refusal(
-                        503, "the lock has gone to somebody else meanwhile; nothing was charged, so try again");
-            }
             update(
                     connection,
                     "insert into charge (customer, token, amount, balance) values (?, ?, ?, ?)",
@@ -70,8 +67,15 @@ final class Accounts implements NightBook {
                     charge.token(),
                     charge.amount(),
                     charge.balance());
-            return charge;
+            return onlyIf(written == 1, charge);
         });
+    }
+
+    private static <T> T onlyIf(boolean isOwner, T result) {
+        if (isOwner) {
+            return result;
+        }
+        throw new Refusal(503, "the lock has gone to somebody else meanwhile; nothing was charged, so try again");
     }
 
     @Override
@@ -117,9 +121,9 @@ final class Accounts implements NightBook {
         });
     }
 
-    private static Map<String, Long> balances(Connection connection) throws SQLException {
+    private static Map<String, Long> balances(Connection connection, String sql, Object... values) throws SQLException {
         Map<String, Long> balances = new TreeMap<>();
-        try (PreparedStatement select = connection.prepareStatement("select id, balance from customer")) {
+        try (PreparedStatement select = prepare(connection, sql, values)) {
             ResultSet row = select.executeQuery();
             while (row.next()) {
                 balances.put(row.getString(1), row.getLong(2));
@@ -130,12 +134,17 @@ final class Accounts implements NightBook {
 
     @CanIgnoreReturnValue
     private static int update(Connection connection, String sql, Object... values) throws SQLException {
-        try (PreparedStatement update = connection.prepareStatement(sql)) {
-            for (int i = 0; i < values.length; i++) {
-                update.setObject(i + 1, values[i]);
-            }
+        try (PreparedStatement update = prepare(connection, sql, values)) {
             return update.executeUpdate();
         }
+    }
+
+    private static PreparedStatement prepare(Connection connection, String sql, Object... values) throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(sql);
+        for (int i = 0; i < values.length; i++) {
+            statement.setObject(i + 1, values[i]);
+        }
+        return statement;
     }
 
     private <T> Future<T> inTransaction(Step<T> step) {

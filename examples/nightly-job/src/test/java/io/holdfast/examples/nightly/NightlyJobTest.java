@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,19 +28,9 @@ class NightlyJobTest {
 
     private final Vertx vertx = Vertx.vertx();
     private final LockClient client = LockClient.create(InMemoryLockBackend.create());
-    private final JdbcConnectionPool database = JdbcConnectionPool.create("jdbc:h2:mem:", "sa", "");
+    private final JdbcConnectionPool database = Town.emptyDatabase();
+    private final Accounts accounts = new Accounts(vertx, database, "test");
     private final AtomicInteger runs = new AtomicInteger();
-    private Accounts accounts;
-
-    @BeforeEach
-    void open() throws Exception {
-        database.setMaxConnections(1); // each connection without a name is a database of its own
-        try (var connection = database.getConnection();
-                var statement = connection.createStatement()) {
-            statement.execute(Town.schema());
-        }
-        accounts = new Accounts(vertx, database, "test");
-    }
 
     @AfterEach
     void close() {
@@ -112,44 +101,5 @@ class NightlyJobTest {
         public Future<Boolean> finish(LocalDate night, long token, List<Statement> statements) {
             return Future.succeededFuture(true);
         }
-    }
-
-    private static final LocalDate NIGHT = LocalDate.of(2026, 3, 1);
-
-    @Test
-    void aNightThatIsDoneIsNotBegunAgainWhateverTheToken() {
-        assertThat(Town.done(accounts.begin(NIGHT, 7))).isTrue();
-        assertThat(Town.done(accounts.finish(NIGHT, 7, List.of(new Statement("1", 5, 95)))))
-                .isTrue();
-        assertThat(Town.done(accounts.begin(NIGHT, 8))).isFalse();
-        assertThat(Town.done(accounts.begin(NIGHT.minusDays(1), 9))).isFalse();
-        assertThat(Town.done(accounts.begin(NIGHT.plusDays(1), 9))).isTrue();
-    }
-
-    @Test
-    void aFormerOwnerNeitherBeginsNorFinishes() {
-        assertThat(Town.done(accounts.begin(NIGHT, 7))).isTrue();
-        assertThat(Town.done(accounts.begin(NIGHT, 8))).as("took over").isTrue();
-        assertThat(Town.done(accounts.begin(NIGHT, 7)))
-                .as("the former one, again")
-                .isFalse();
-        assertThat(Town.done(accounts.finish(NIGHT, 7, List.of())))
-                .as("woke up late")
-                .isFalse();
-        assertThat(Town.done(accounts.finish(NIGHT, 8, List.of()))).isTrue();
-    }
-
-    @Test
-    void aChargeOfAFormerOwnerIsRefused() throws Exception {
-        try (var connection = database.getConnection();
-                var statement = connection.createStatement()) {
-            statement.execute("insert into customer values ('1', 0, 0)");
-        }
-        Town.done(accounts.write(new Charge("1", 8, 5, 5)));
-        assertThat(accounts.write(new Charge("1", 7, 5, 5)).toCompletionStage().toCompletableFuture())
-                .failsWithin(Town.PATIENCE)
-                .withThrowableThat()
-                .withCauseInstanceOf(Refusal.class);
-        assertThat(Town.done(accounts.balanceOf("1"))).isEqualTo(5);
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.examples.nightly;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
@@ -7,6 +8,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.vertx.core.Future;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -38,6 +40,7 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.KeeperException;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.h2.tools.Server;
 
 /** What surrounds the instances: a real ZooKeeper, a database server, and a credit bureau that can be made to hesitate. */
@@ -83,10 +86,23 @@ final class Town implements AutoCloseable {
         return town;
     }
 
-    static String schema() throws IOException {
-        try (var schema = Main.class.getResourceAsStream("/schema.sql")) {
+    private static String schema() throws IOException {
+        try (InputStream schema = requireNonNull(Main.class.getResourceAsStream("/schema.sql"))) {
             return new String(schema.readAllBytes(), StandardCharsets.UTF_8);
         }
+    }
+
+    /** In this JVM, with the tables. */
+    static JdbcConnectionPool emptyDatabase() {
+        JdbcConnectionPool pool = JdbcConnectionPool.create("jdbc:h2:mem:", "sa", "");
+        pool.setMaxConnections(1); // each connection to a database without a name has one of its own
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(schema());
+        } catch (IOException | SQLException e) {
+            throw new AssertionError(e);
+        }
+        return pool;
     }
 
     private String databaseName() {
