@@ -35,9 +35,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
@@ -84,15 +81,16 @@ class RedisConfirmedGrantsIT {
         backend = backend(1, within);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void aConfirmedGrantOfEachKindIsInTheReplica(LockKind kind) {
+    @Test
+    void aConfirmedGrantOfEachKindIsInTheReplica() {
         beginAgain(IN_TIME);
-        LockKey key = LockKey.of(kind, "orders");
-        assertThat(Store.answer(backend.tryAcquire(Store.claim(key, Waiting.NONE))))
-                .isInstanceOf(LockAttempt.Acquired.class);
         Store atReplica = Store.lookingInto(replica);
-        assertThat(atReplica.keys()).contains(Store.holderKey(key));
+        for (LockKind kind : LockKind.values()) {
+            LockKey key = LockKey.of(kind, kind + " lock");
+            assertThat(Store.answer(backend.tryAcquire(Store.claim(key, Waiting.NONE))))
+                    .isInstanceOf(LockAttempt.Acquired.class);
+            assertThat(atReplica.keys()).contains(Store.holderKey(key));
+        }
         atReplica.stopLooking();
     }
 
@@ -200,7 +198,7 @@ class RedisConfirmedGrantsIT {
 
     @Test
     void aGrantThatIsGoneBeforeItsConfirmationIsNotGiven() {
-        beginAgain(Duration.ofSeconds(2));
+        beginAgain(Duration.ofSeconds(1));
         LockClaim blocker = Store.claim("blocker");
         LockClaim claim = Store.claim("orders");
         replica.pause();
@@ -337,12 +335,5 @@ class RedisConfirmedGrantsIT {
         } finally {
             Store.end(restricted);
         }
-    }
-
-    @ParameterizedTest
-    @CsvSource({"0, PT1S", "1, PT0S", "1, PT0.0005S", "1, PT61S"})
-    void optionsOutOfRangeAreRefusedAtOnce(int replicas, Duration within) {
-        assertThatThrownBy(() -> RedisLockBackend.builder(store.uri()).confirmGrants(replicas, within))
-                .isInstanceOf(IllegalArgumentException.class);
     }
 }

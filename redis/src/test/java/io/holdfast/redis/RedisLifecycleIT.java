@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.blockhound.BlockingOperationError;
 import reactor.core.Disposable;
@@ -144,6 +145,13 @@ class RedisLifecycleIT {
         assertThatThrownBy(() -> RedisLockBackend.builder(store.uri()).claimTime(Duration.ofMillis(millis)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("claimTime");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, PT1S", "1, PT0S", "1, PT0.0005S", "1, PT61S"})
+    void confirmationOutOfRangeIsRefused(int replicas, Duration within) {
+        assertThatThrownBy(() -> RedisLockBackend.builder(store.uri()).confirmGrants(replicas, within))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.testkit.server.RedisReplicas;
 import io.holdfast.testkit.server.RedisSentinels;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.KillArgs;
@@ -110,8 +111,7 @@ class RedisSentinelIT {
         master.stop();
         sentinels.awaitMaster(replica);
         eventually(() -> renews(held));
-        // Sentinels take their time to make a replica of the old master; without a limit, failures are borne for a
-        // lease only.
+        // Without a limit, failures are borne for a lease only.
         LockOptions patient = LockOptions.builder()
                 .leaseDuration(LEASE)
                 .waitTimeout(Duration.ofMinutes(1))
@@ -120,13 +120,15 @@ class RedisSentinelIT {
                 confirming.lock("another").with(patient).acquire().toFuture();
         inReplica(store -> eventually(() -> store.keys().contains(Store.holderKey("another"))));
         assertThat(waiter).as("the new master has no replica yet").isNotDone();
-        master.restart();
+        // Sentinels take ten seconds to make one of the old master.
+        RedisReplicas another = RedisReplicas.of(replica, 1);
 
         LockLease next = waiter.join();
         assertThat(held.isValid()).isTrue();
         await(held.release());
         await(next.release());
         await(confirming.close());
+        another.close();
     }
 
     @Test

@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
  */
 class RacesIT {
 
-    private static final int RACES = Integer.getInteger("holdfast.races", 3_000);
+    private static final int RACES = Integer.getInteger("holdfast.races", 2_000);
     private static final long SEED = Long.getLong("holdfast.seed", 1);
 
     /** Races for other locks go on at the same time. */

@@ -79,7 +79,10 @@ public final class RedisCluster implements AutoCloseable {
                         "--cluster-replica-validity-factor",
                         "0",
                         "--repl-diskless-sync-delay",
-                        "0"),
+                        "0",
+                        // CLUSTER SLOTS names a replica when it has copied something; the first thing is such a ping.
+                        "--repl-ping-replica-period",
+                        "1"),
                 "");
         return new RedisServer(started.process(), started.kind(), null);
     }
