@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * Told of what happens to the locks of one client, for metrics and diagnosis.
  *
@@ -15,4 +17,21 @@ public interface LockListener {
      * @param event what
      */
     void onEvent(LockEvent event);
+
+    /**
+     * Tells two listeners.
+     *
+     * @param next told after this one, also when this one throws
+     * @return a listener that tells both
+     */
+    default LockListener andThen(LockListener next) {
+        requireNonNull(next, "next");
+        return event -> {
+            try {
+                onEvent(event);
+            } finally {
+                next.onEvent(event);
+            }
+        };
+    }
 }
