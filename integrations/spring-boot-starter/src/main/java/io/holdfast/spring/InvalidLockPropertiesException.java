@@ -3,7 +3,7 @@ package io.holdfast.spring;
 import java.io.Serial;
 import java.util.function.Supplier;
 
-/** Properties of the application say too little about its locks, or too much, or what cannot be. Never has an address in it. */
+/** Properties of the application say too little about its locks, or too much, or what cannot be. Never has a password in it. */
 final class InvalidLockPropertiesException extends RuntimeException {
 
     @Serial
