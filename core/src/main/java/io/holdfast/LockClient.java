@@ -77,7 +77,7 @@ public interface LockClient {
         Builder deliverOn(Scheduler signals);
 
         /**
-         * Who is told of what happens.
+         * Who is told of what happens; several are joined by {@link LockListener#andThen}.
          *
          * @param listener never blocks; default none
          * @return this

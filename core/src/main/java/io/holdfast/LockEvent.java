@@ -5,6 +5,11 @@ import java.time.Duration;
 /**
  * What may happen to a lock. Durations are measured on the client's monotonic clock.
  *
+ * <p><b>What begins, ends once.</b> Each {@link AcquireStarted} is followed by exactly one of {@link Acquired}, {@link NotAvailable},
+ * {@link AcquireFailed} and {@link AcquireCancelled}; each {@code Acquired} by exactly one of {@link Released},
+ * {@link ReleaseUnconfirmed}, {@link Lost} and {@link LeaseAbandoned}. So counting them up and down gives how many wait and how many
+ * hold. Nested views of a lease, and acquisitions that are refused before they begin, have no events.
+ *
  * <p>New kinds may be added in minor versions: a {@code switch} over events should have a {@code default}.
  */
 public sealed interface LockEvent {
@@ -15,6 +20,13 @@ public sealed interface LockEvent {
      * @return its name
      */
     String lockName();
+
+    /**
+     * A subscriber has asked for a lease; nothing was sent yet.
+     *
+     * @param lockName the lock
+     */
+    record AcquireStarted(String lockName) implements LockEvent {}
 
     /**
      * A lease was handed out.
@@ -54,7 +66,7 @@ public sealed interface LockEvent {
     record AcquireCancelled(String lockName, Duration waited, int attempts) implements LockEvent {}
 
     /**
-     * A look failed and will be repeated.
+     * A look failed. It is repeated, unless the acquisition ends with it.
      *
      * @param lockName the lock
      * @param attempt the number of the look
@@ -87,9 +99,11 @@ public sealed interface LockEvent {
      *
      * @param lockName the lock
      * @param fencingToken its token
+     * @param held from emission to the request of the release
      * @param error the last failure
      */
-    record ReleaseUnconfirmed(String lockName, long fencingToken, LockBackendException error) implements LockEvent {}
+    record ReleaseUnconfirmed(String lockName, long fencingToken, Duration held, LockBackendException error)
+            implements LockEvent {}
 
     /**
      * A lease ended before it was released.
@@ -102,7 +116,8 @@ public sealed interface LockEvent {
     record Lost(String lockName, long fencingToken, LossReason reason, Duration held) implements LockEvent {}
 
     /**
-     * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released.
+     * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released; nothing
+     * more is told of it, unless that fails: {@link WithdrawalUnconfirmed}.
      *
      * @param lockName the lock
      * @param fencingToken its token
@@ -111,7 +126,8 @@ public sealed interface LockEvent {
     record LeaseAbandoned(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
-     * A claim that nobody waits for any more could not be withdrawn; the store frees it when its lease ends there.
+     * A claim that nobody waits for any more could not be withdrawn, or a lease that had ended here could not be released; the store
+     * frees it when its lease ends there.
      *
      * @param lockName the lock
      * @param error the last failure

@@ -39,6 +39,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     // All below: written and read within the mailbox.
     private long startedAtNanos;
+    private boolean endDue;
     private int looksBefore;
     private @Nullable LockClaim claim;
     private @Nullable AcquireState state;
@@ -58,7 +59,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         startedAtNanos = now();
         if (emission.open()) {
             engine().open(this);
-            post(this::begin);
+            post(this::start);
         }
     }
 
@@ -100,6 +101,16 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
                 from.target().signalsStopped(from);
             }
         });
+    }
+
+    private void start() {
+        if (!emission.isOver()) {
+            endDue = true;
+            if (engine().events.areWanted()) {
+                report(new LockEvent.AcquireStarted(lockName()));
+            }
+        }
+        begin();
     }
 
     private void begin() {
@@ -204,6 +215,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         // Not through the mailbox, which may be busy on another thread.
         emission.deliver(() -> emit(lease), disposed -> {
             lease.held().release();
+            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), looks(), disposed));
             emission.failNow(disposed);
             engine().ended(this);
         });
@@ -217,12 +229,14 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
             }
+            lease.held().handedOut();
             if (!emission.emit(lease)) {
                 lease.held().release();
             }
         } else {
             lease.held().release();
             engine().ended(this);
+            post(this::tellCancelled); // its own cancellation is still on the way, perhaps for ever
         }
     }
 
@@ -244,7 +258,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     private void notAvailable() {
         engine().ended(this);
         if (engine().events.areWanted()) {
-            report(new LockEvent.NotAvailable(lockName(), waited()));
+            tellEnd(new LockEvent.NotAvailable(lockName(), waited()));
         }
         emission.complete();
     }
@@ -260,7 +274,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     private void left() {
-        report(new LockEvent.AcquireCancelled(lockName(), waited(), looks()));
+        tellCancelled();
         AcquireState current = state;
         if (current != null) {
             step(current.left());
@@ -276,7 +290,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     private void end(LockException error) {
         engine().alarms.off(timedOut);
         if (emission.isOpen()) {
-            report(new LockEvent.AcquireFailed(lockName(), waited(), looks(), error));
+            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), looks(), error));
         }
         emission.fail(error);
     }
@@ -297,6 +311,18 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
 
     private int looks() {
         return looksBefore + (state == null ? 0 : state.attempt());
+    }
+
+    private void tellCancelled() {
+        tellEnd(new LockEvent.AcquireCancelled(lockName(), waited(), looks()));
+    }
+
+    /** Once, of what was told to have started: the subscriber may leave while it is being told. Within the mailbox. */
+    private void tellEnd(LockEvent end) {
+        if (endDue) {
+            endDue = false;
+            report(end);
+        }
     }
 
     private void report(LockEvent event) {

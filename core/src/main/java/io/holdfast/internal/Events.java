@@ -33,7 +33,7 @@ final class Events {
             listener.onEvent(event);
         } catch (Throwable broken) {
             Exceptions.throwIfJvmFatal(broken);
-            LOG.error("lock listener {} threw on {}", listener, event, broken);
+            LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken);
         }
     }
 
@@ -43,9 +43,9 @@ final class Events {
                 || event instanceof LockEvent.LeaseAbandoned
                 || event instanceof LockEvent.ReleaseUnconfirmed
                 || event instanceof LockEvent.WithdrawalUnconfirmed) {
-            LOG.warn("{}", event);
-        } else {
-            LOG.debug("{}", event);
+            LOG.warn("{}", EventText.of(event));
+        } else if (LOG.isDebugEnabled()) {
+            LOG.debug("{}", EventText.of(event));
         }
     }
 }

@@ -41,6 +41,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     private final Alarm alarm = new Alarm(this::tick);
     private final LeaseSignals signals;
     private final WeakReference<LeaseHandle> handle;
+    private final LeaseStory story = new LeaseStory();
 
     private volatile LeaseState state;
 
@@ -150,6 +151,11 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
         return signals.released();
     }
 
+    /** Its holder is about to have it. */
+    void handedOut() {
+        story.begun(lock.engine().events);
+    }
+
     void release() {
         long now = lock.engine().alarms.now();
         decide(s -> s.releaseAsked(now));
@@ -217,7 +223,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     private void tick() {
         long now = lock.engine().alarms.now();
         if (handle.get() == null && isHeld() && !Validity.isOver(state.validUntilNanos(), now)) {
-            lock.engine().events.report(new LockEvent.LeaseAbandoned(claim.key().name(), fencingToken, heldFor()));
+            boolean unused = tellEnd(new LockEvent.LeaseAbandoned(claim.key().name(), fencingToken, heldFor()));
             release();
         } else {
             decide(s -> s.tick(now));
@@ -289,7 +295,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     private void signalLoss() {
         LossReason reason = state.lossReason();
         if (reason != null) {
-            lock.engine().events.report(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor()));
+            boolean unused = tellEnd(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor()));
         }
         end();
     }
@@ -308,8 +314,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     public void released(Ownership ownership, boolean unknownBefore) {
         decide(s -> s.releaseAnswered(ownership, unknownBefore));
         if (state.phase() == Phase.RELEASED && lock.engine().events.areWanted()) {
-            Duration held = Duration.ofNanos(releasedAtNanos - grantedAtNanos);
-            lock.engine().events.report(new LockEvent.Released(claim.key().name(), fencingToken, held));
+            boolean unused = tellEnd(new LockEvent.Released(claim.key().name(), fencingToken, heldUntilReleased()));
         }
     }
 
@@ -321,7 +326,18 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     @Override
     public void unconfirmed(LockBackendException lastFailure) {
         decide(LeaseState::releaseGivenUp);
-        lock.engine().events.report(new LockEvent.ReleaseUnconfirmed(claim.key().name(), fencingToken, lastFailure));
+        String name = claim.key().name();
+        if (!tellEnd(new LockEvent.ReleaseUnconfirmed(name, fencingToken, heldUntilReleased(), lastFailure))) {
+            lock.engine().events.report(new LockEvent.WithdrawalUnconfirmed(name, lastFailure));
+        }
+    }
+
+    private boolean tellEnd(LockEvent end) {
+        return story.ended(end, lock.engine().events);
+    }
+
+    private Duration heldUntilReleased() {
+        return Duration.ofNanos(releasedAtNanos - grantedAtNanos);
     }
 
     /** The loss was told already: only a lease that the closing client could not free is worth a word. */
@@ -338,7 +354,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
             if (state.lossReason() == LossReason.CLIENT_CLOSED) {
                 lock.engine()
                         .events
-                        .report(new LockEvent.ReleaseUnconfirmed(claim.key().name(), fencingToken, lastFailure));
+                        .report(new LockEvent.WithdrawalUnconfirmed(claim.key().name(), lastFailure));
             }
         }
     }

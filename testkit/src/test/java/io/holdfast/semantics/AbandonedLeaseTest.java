@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LossReason;
+import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -45,6 +46,21 @@ class AbandonedLeaseTest {
         assertThat(world.events(LockEvent.LeaseAbandoned.class)).hasSize(1);
         assertThat(world.store.contents()).isEmpty();
         assertThat(world.on(Operation.RENEW).calls()).isZero();
+        assertThat(world.events)
+                .hasExactlyElementsOfTypes(
+                        LockEvent.AcquireStarted.class, LockEvent.Acquired.class, LockEvent.LeaseAbandoned.class);
+    }
+
+    @Test
+    void anAbandonedLeaseThatCannotBeReleasedIsReported() {
+        acquireAndDrop(world.lock().acquire());
+        collectGarbage();
+        world.on(Operation.RELEASE).next(Fault.refused());
+
+        world.pass(LEASE.dividedBy(3));
+
+        assertThat(world.events(LockEvent.WithdrawalUnconfirmed.class)).hasSize(1);
+        world.pass(LEASE);
     }
 
     @Test

@@ -161,6 +161,7 @@ class DeliveryTest {
 
         assertThat(world.events)
                 .containsExactly(
+                        new LockEvent.AcquireStarted(NAME),
                         new LockEvent.Acquired(NAME, lease.fencingToken(), Duration.ZERO, 1),
                         new LockEvent.Released(NAME, lease.fencingToken(), Duration.ofSeconds(3)));
     }

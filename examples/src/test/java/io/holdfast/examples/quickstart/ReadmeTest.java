@@ -3,7 +3,12 @@ package io.holdfast.examples.quickstart;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Backoff;
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,10 +19,16 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
 
 /** What the README shows is what is compiled, and does what it says. */
 class ReadmeTest {
@@ -39,6 +50,39 @@ class ReadmeTest {
     @Test
     void theLinesAboutRedlockAreTheCompiledOnes() throws IOException {
         assertThat(blocks("java")).contains(compiled("FiveMasters"));
+    }
+
+    @Test
+    void theLinesAboutMetricsAreTheCompiledOnes() throws IOException {
+        assertThat(blocks("java")).contains(compiled("Metered"));
+    }
+
+    @Test
+    void theMetersAreThoseOfTheTable() {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        LockClient locks = Metered.over(InMemoryLockBackend.create(), meters, ObservationRegistry.create());
+        StepVerifier.create(locks.lock("stock/42").withLock(Mono.just(1)))
+                .expectNext(1)
+                .verifyComplete();
+        StepVerifier.create(locks.close()).verifyComplete();
+
+        assertThat(rowsOfMeters().keySet())
+                .isEqualTo(meters.getMeters().stream()
+                        .map(meter -> meter.getId().getName())
+                        .collect(Collectors.toSet()));
+        for (Meter meter : meters.getMeters()) {
+            String row = rowsOfMeters().get(meter.getId().getName());
+            assertThat(row).contains("| " + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " |");
+            meter.getId().getTags().stream()
+                    .filter(tag -> !Set.of("backend", "lock.family").contains(tag.getKey()))
+                    .forEach(tag -> assertThat(row).contains("`" + tag.getKey() + "`", "`" + tag.getValue() + "`"));
+        }
+    }
+
+    private static Map<String, String> rowsOfMeters() {
+        return readme.lines()
+                .filter(line -> line.startsWith("| `holdfast.lock."))
+                .collect(Collectors.toMap(line -> line.split("`", -1)[1], line -> line));
     }
 
     private static String compiled(String name) throws IOException {

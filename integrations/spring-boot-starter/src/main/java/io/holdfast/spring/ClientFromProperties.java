@@ -15,12 +15,9 @@ final class ClientFromProperties {
 
     static LockClient make(
             HoldfastProperties properties,
-            @Nullable LockBackend backend,
+            LockBackend backend,
             List<LockListener> listeners,
             List<LockClientCustomizer> customizers) {
-        if (backend == null) {
-            throw noBackend(properties.backend());
-        }
         return InvalidLockPropertiesException.orRefused(() -> {
             LockClient.Builder builder = LockClient.builder(backend)
                     .options(options(properties))
@@ -53,7 +50,7 @@ final class ClientFromProperties {
         return options.build();
     }
 
-    private static InvalidLockPropertiesException noBackend(@Nullable Backend chosen) {
+    static InvalidLockPropertiesException noBackend(@Nullable Backend chosen) {
         return chosen == null
                 ? new InvalidLockPropertiesException(
                         "holdfast.backend is not set, and the application has no LockBackend of its own.",

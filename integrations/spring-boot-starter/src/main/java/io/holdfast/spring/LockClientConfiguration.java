@@ -18,12 +18,20 @@ final class LockClientConfiguration {
             HoldfastProperties properties,
             ObjectProvider<LockBackend> backends,
             ObjectProvider<LockListener> listeners,
-            ObjectProvider<LockClientCustomizer> customizers) {
-        return ClientFromProperties.make(
+            ObjectProvider<LockClientCustomizer> customizers,
+                ObjectProvider<LockClientDecorator> decorators) {
+        LockBackend backend = backends.getIfAvailable();
+        if (backend == null) {
+            throw ClientFromProperties.noBackend(properties.backend());
+        }
+        LockClient client = ClientFromProperties.make(
                 properties,
-                backends.getIfAvailable(),
+                backend,
                 listeners.orderedStream().toList(),
                 customizers.orderedStream().toList());
+        return decorators
+                .orderedStream()
+                .reduce(client, (inner, decorator) -> decorator.decorate(inner, backend), (one, other) -> other);
     }
 
     @Bean

@@ -29,6 +29,8 @@ class ArchitectureTest {
                 .orShould()
                 .be(HoldfastHealthAutoConfiguration.class)
                 .orShould()
+                .be(HoldfastMicrometerAutoConfiguration.class)
+                .orShould()
                 .be(LockClientCustomizer.class)
                 .check(CODE);
     }

@@ -1,0 +1,72 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LossReason;
+import java.time.Duration;
+
+/** An event as a sentence for the log: which lock, what happened, how long it took, what follows. */
+final class EventText {
+
+    private EventText() {}
+
+    static String of(LockEvent event) {
+        return "lock '%s'%s".formatted(event.lockName(), end(event));
+    }
+
+    private static String end(LockEvent event) {
+        if (event instanceof LockEvent.AcquireStarted) {
+            return " is asked for";
+        } else if (event instanceof LockEvent.Acquired e) {
+            return " acquired after %s and %s, token %d"
+                    .formatted(time(e.waited()), looks(e.attempts()), e.fencingToken());
+        } else if (event instanceof LockEvent.NotAvailable e) {
+            return " is not available, said after " + time(e.waited());
+        } else if (event instanceof LockEvent.AcquireFailed e) {
+            return " not acquired after %s and %s: %s"
+                    .formatted(time(e.waited()), looks(e.attempts()), e.error().getMessage());
+        } else if (event instanceof LockEvent.AcquireCancelled e) {
+            return " is not wanted any more after %s and %s".formatted(time(e.waited()), looks(e.attempts()));
+        } else if (event instanceof LockEvent.LookFailed e) {
+            return ", look %d failed: %s".formatted(e.attempt(), e.error().getMessage());
+        } else if (event instanceof LockEvent.WithdrawalUnconfirmed e) {
+            return ": a claim that nobody waits for could not be withdrawn; the store frees it when its lease ends there: "
+                    + e.error().getMessage();
+        }
+        return endOfLease(event);
+    }
+
+    private static String endOfLease(LockEvent event) {
+        if (event instanceof LockEvent.RenewalFailed e) {
+            return " with token %d could not be renewed, %s are left for trying again: %s"
+                    .formatted(e.fencingToken(), time(e.remaining()), e.error().getMessage());
+        } else if (event instanceof LockEvent.Released e) {
+            return " with token %d released after %s".formatted(e.fencingToken(), time(e.held()));
+        } else if (event instanceof LockEvent.ReleaseUnconfirmed e) {
+            return " with token %d, held for %s, could not be released; the store frees it when its lease ends there: %s"
+                    .formatted(e.fencingToken(), time(e.held()), e.error().getMessage());
+        } else if (event instanceof LockEvent.Lost e) {
+            return " with token %d lost after %s: %s".formatted(e.fencingToken(), time(e.held()), why(e.reason()));
+        } else if (event instanceof LockEvent.LeaseAbandoned e) {
+            return " with token %d was dropped without a release, found after %s, and is being released; withLock would not drop it"
+                    .formatted(e.fencingToken(), time(e.held()));
+        }
+        return ": " + event;
+    }
+
+    private static String why(LossReason reason) {
+        return switch (reason) {
+            case EXPIRED -> "no renewal was confirmed in time, or the longest hold time was reached (EXPIRED)";
+            case NOT_HELD -> "the store says that it is not held any more (NOT_HELD)";
+            case DISCONNECTED -> "the connection to the store that it lived on is gone (DISCONNECTED)";
+            case CLIENT_CLOSED -> "the client was closed (CLIENT_CLOSED)";
+        };
+    }
+
+    private static String looks(int attempts) {
+        return attempts == 1 ? "1 look" : attempts + " looks";
+    }
+
+    private static String time(Duration duration) {
+        return duration.toMillis() + " ms";
+    }
+}

@@ -1,0 +1,110 @@
+package io.holdfast.micrometer;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
+
+/**
+ * Makes few families of many lock names, because each value of a tag costs memory in the application and in the store of its metrics. The
+ * first families that come are kept, up to a limit; everything else is {@value #OTHER}. Nothing is ever forgotten, so a name stays in
+ * its family.
+ *
+ * <pre>{@code
+ * LockFamilies families = LockFamilies.of(name -> name.startsWith("stock/") ? "stock" : "orders");
+ * }</pre>
+ *
+ * <p>Thread-safe. Give the same one to {@link LockMetrics} and {@link ObservedLocks}, so that both say the same.
+ */
+public final class LockFamilies {
+
+    /** The family of a name that has none, or one too many: {@value}. */
+    public static final String OTHER = "other";
+
+    /** How many families there are at most by default, besides {@link #OTHER}: {@value}. */
+    public static final int DEFAULT_LIMIT = 20;
+
+    /** The longest family in characters; what is longer is {@link #OTHER}: {@value}. */
+    public static final int LONGEST = 64;
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.micrometer");
+
+    private final Function<? super String, @Nullable String> naming;
+    private final int limit;
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean complained = new AtomicBoolean();
+
+    private LockFamilies(Function<? super String, @Nullable String> naming, int limit) {
+        this.naming = naming;
+        this.limit = limit;
+    }
+
+    /**
+     * The part of the name before its first slash: {@code stock} for {@code stock/42}. A name without a slash is of the family
+     * {@value #OTHER}, so that a whole name never is a tag. Choose another function when that part is a number or a customer.
+     *
+     * @return at most {@value #DEFAULT_LIMIT} families
+     */
+    public static LockFamilies beforeSlash() {
+        return of(name -> name.indexOf('/') < 0 ? null : name.substring(0, name.indexOf('/')));
+    }
+
+    /**
+     * Families of your own.
+     *
+     * @param naming from a lock's name to its family; null or blank is {@value #OTHER}. Pure, quick, and must not throw: what it throws
+     *     is logged once, and means {@value #OTHER}.
+     * @return at most {@value #DEFAULT_LIMIT} families
+     */
+    public static LockFamilies of(Function<? super String, @Nullable String> naming) {
+        return new LockFamilies(requireNonNull(naming, "naming"), DEFAULT_LIMIT);
+    }
+
+    /**
+     * The same with another limit, and none known yet.
+     *
+     * @param families how many at most, besides {@value #OTHER}; at least 0
+     * @return a copy
+     * @throws IllegalArgumentException if it is negative
+     */
+    public LockFamilies atMost(int families) {
+        if (families < 0) {
+            throw new IllegalArgumentException("there cannot be fewer than 0 families, was " + families);
+        }
+        return new LockFamilies(naming, families);
+    }
+
+    /** The same for ever, once it was asked for. */
+    String of(String lockName) {
+        String family = named(lockName);
+        return family != null && (known.contains(family) || admitted(family)) ? family : OTHER;
+    }
+
+    private @Nullable String named(String lockName) {
+        try {
+            String family = naming.apply(lockName);
+            return family == null || family.isBlank() || family.length() > LONGEST ? null : family;
+        } catch (Throwable broken) {
+            Exceptions.throwIfJvmFatal(broken);
+            if (complained.compareAndSet(false, true)) {
+                LOG.error(
+                        "the function that names the family of a lock threw for '{}'; such locks are of the family '{}'",
+                        lockName,
+                        OTHER,
+                        broken);
+            }
+            return null;
+        }
+    }
+
+    /** A refusal is for ever, too: once they are full, they stay so. */
+    private synchronized boolean admitted(String family) {
+        return known.contains(family) || (known.size() < limit && known.add(family));
+    }
+}

@@ -1,0 +1,120 @@
+package io.holdfast.micrometer;
+
+import io.micrometer.observation.Observation;
+import java.util.OptionalLong;
+
+/** What an observation of a lock knows, for conventions, handlers and filters. */
+public final class LockObservationContext extends Observation.Context {
+
+    /** What is observed. */
+    public enum Operation {
+        /** {@code acquire()}, until the lease is emitted. */
+        ACQUIRE,
+        /** {@code tryAcquire()}, until the lease is emitted or there is none. */
+        TRY_ACQUIRE,
+        /** {@code withLock} and {@code withLockMany}: the wait, the work and the release. */
+        WITH_LOCK
+    }
+
+    /** How it ended. */
+    public enum Outcome {
+        /** It has not. */
+        UNKNOWN,
+        /** The lease was emitted. */
+        ACQUIRED,
+        /** The lock was taken. */
+        NOT_AVAILABLE,
+        /** The work was done, and the lock released. */
+        COMPLETED,
+        /** Nothing was acquired within {@code waitTimeout}. */
+        TIMEOUT,
+        /** The lease was lost during the work. */
+        LOST,
+        /** The client was closed before a lease was acquired. */
+        CLOSED,
+        /** The subscriber left. */
+        CANCELLED,
+        /** Anything else: the store failed, or the work did. */
+        FAILED
+    }
+
+    private final Operation operation;
+    private final String backend;
+    private final String family;
+    private final String lockName;
+
+    /** Written by the thread that ends the observation. */
+    private volatile Outcome outcome = Outcome.UNKNOWN;
+
+    /** Written by the thread that brings the lease; 0 before. */
+    private volatile long fencingToken;
+
+    LockObservationContext(Operation operation, String backend, String family, String lockName) {
+        this.operation = operation;
+        this.backend = backend;
+        this.family = family;
+        this.lockName = lockName;
+    }
+
+    /**
+     * What is observed.
+     *
+     * @return the same for the life of the observation
+     */
+    public Operation operation() {
+        return operation;
+    }
+
+    /**
+     * The back end.
+     *
+     * @return its name
+     */
+    public String backend() {
+        return backend;
+    }
+
+    /**
+     * The family of the lock: one of few.
+     *
+     * @return as {@link LockFamilies} says
+     */
+    public String family() {
+        return family;
+    }
+
+    /**
+     * The lock: one of very many.
+     *
+     * @return its name
+     */
+    public String lockName() {
+        return lockName;
+    }
+
+    /**
+     * How it ended.
+     *
+     * @return {@link Outcome#UNKNOWN} until it has
+     */
+    public Outcome outcome() {
+        return outcome;
+    }
+
+    /**
+     * The token of the lease.
+     *
+     * @return empty until there is a lease
+     */
+    public OptionalLong fencingToken() {
+        return fencingToken == 0 ? OptionalLong.empty() : OptionalLong.of(fencingToken);
+    }
+
+    void acquired(long token) {
+        fencingToken = token;
+    }
+
+    void ended(Outcome end) {
+        outcome = end;
+    }
+}

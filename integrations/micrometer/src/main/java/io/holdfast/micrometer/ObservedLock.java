@@ -1,0 +1,85 @@
+package io.holdfast.micrometer;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.micrometer.LockObservationContext.Operation;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A lock whose every subscription is observed; all it does is what the lock does. */
+final class ObservedLock implements ReactiveLock {
+
+    private final ReactiveLock lock;
+    private final Observing observing;
+
+    ObservedLock(ReactiveLock lock, Observing observing) {
+        this.lock = lock;
+        this.observing = observing;
+    }
+
+    @Override
+    public String name() {
+        return lock.name();
+    }
+
+    @Override
+    public ReactiveLock with(LockOptions options) {
+        return new ObservedLock(lock.with(options), observing);
+    }
+
+    @Override
+    public Mono<LockLease> tryAcquire() {
+        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, name(), watched -> lock.tryAcquire());
+    }
+
+    @Override
+    public Mono<LockLease> acquire() {
+        return new ObservedMono<>(observing, Operation.ACQUIRE, name(), watched -> lock.acquire());
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Mono<T> work) {
+        requireNonNull(work, "work");
+        return withLock(lease -> work);
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+        requireNonNull(work, "work");
+        return new ObservedMono<>(
+                observing, Operation.WITH_LOCK, name(), watched -> lock.withLock(telling(watched, work)));
+    }
+
+    @Override
+    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+        requireNonNull(work, "work");
+        return new ObservedFlux<>(
+                observing, Operation.WITH_LOCK, name(), watched -> lock.withLockMany(telling(watched, work)));
+    }
+
+    private static <P> Function<LockLease, P> telling(
+            @Nullable Watched watched, Function<? super LockLease, ? extends P> work) {
+        return lease -> {
+            if (watched != null) {
+                watched.acquired(lease.fencingToken());
+            }
+            return work.apply(lease);
+        };
+    }
+
+    @Override
+    public Mono<LockLease> current() {
+        return lock.current();
+    }
+
+    @Override
+    public String toString() {
+        return "observed " + lock;
+    }
+}

@@ -1,0 +1,55 @@
+package io.holdfast.micrometer;
+
+import io.holdfast.LockClient;
+import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveReadWriteLock;
+import reactor.core.publisher.Mono;
+
+/** A client whose locks are observed. */
+final class ObservedLockClient implements LockClient {
+
+    private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
+
+    private final LockClient client;
+    private final Observing observing;
+
+    ObservedLockClient(LockClient client, Observing observing) {
+        this.client = client;
+        this.observing = observing;
+    }
+
+    @Override
+    public ReactiveLock lock(String name) {
+        return observed(client.lock(name));
+    }
+
+    @Override
+    public ReactiveReadWriteLock readWriteLock(String name) {
+        ReactiveReadWriteLock locks = client.readWriteLock(name);
+        return new ReadWriteLock(observed(locks.readLock()), observed(locks.writeLock()));
+    }
+
+    @Override
+    public ReactiveLock semaphore(String name, int permits) {
+        return observed(client.semaphore(name, permits));
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        return client.ping();
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return client.close();
+    }
+
+    private ReactiveLock observed(ReactiveLock lock) {
+        return new ObservedLock(lock, observing);
+    }
+
+    @Override
+    public String toString() {
+        return "observed " + client;
+    }
+}

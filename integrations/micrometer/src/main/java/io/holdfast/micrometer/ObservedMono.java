@@ -1,0 +1,30 @@
+package io.holdfast.micrometer;
+
+import io.holdfast.micrometer.LockObservationContext.Operation;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+
+/** One observation for each subscription, around a source that may want to tell it of its lease. */
+final class ObservedMono<T> extends Mono<T> {
+
+    private final Observing observing;
+    private final Operation operation;
+    private final String lockName;
+    private final Function<@Nullable Watched, Mono<T>> source;
+
+    ObservedMono(
+            Observing observing, Operation operation, String lockName, Function<@Nullable Watched, Mono<T>> source) {
+        this.observing = observing;
+        this.operation = operation;
+        this.lockName = lockName;
+        this.source = source;
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super T> actual) {
+        Watched watched = observing.watch(operation, lockName, actual.currentContext());
+        source.apply(watched).subscribe(watched == null ? actual : new WatchingSubscriber<T>(actual, watched));
+    }
+}

@@ -1,0 +1,56 @@
+package io.holdfast.micrometer;
+
+import io.holdfast.LockClosedException;
+import io.holdfast.LockLostException;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.micrometer.LockObservationContext.Operation;
+import io.holdfast.micrometer.LockObservationContext.Outcome;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.ContextView;
+
+/**
+ * What all observations of one client share.
+ *
+ * @param registry makes observations
+ * @param convention names them, unless the registry has a global one
+ * @param backend its name
+ * @param families of lock names
+ */
+record Observing(
+        ObservationRegistry registry, LockObservationConvention convention, String backend, LockFamilies families) {
+
+    /** Where Micrometer and Reactor look for the observation that encloses a subscription. */
+    static final String KEY = ObservationThreadLocalAccessor.KEY;
+
+    /** An observation that has not started; null when nobody wants one. */
+    @Nullable
+    Watched watch(Operation operation, String lockName, ContextView subscriber) {
+        if (registry.isNoop()) {
+            return null;
+        }
+        var context = new LockObservationContext(operation, backend, families.of(lockName), lockName);
+        Observation parent = subscriber.getOrDefault(KEY, null);
+        if (parent != null) {
+            context.setParentObservation(parent);
+        }
+        Observation observation = Observation.createNotStarted(null, convention, () -> context, registry);
+        return observation.isNoop() ? null : new Watched(observation, context);
+    }
+
+    /** How an observation ends whose subscriber is told this error. */
+    static Outcome outcome(Throwable error, LockObservationContext of) {
+        if (error instanceof LockLostException lost && lost.lockName().equals(of.lockName())) {
+            return Outcome.LOST;
+        }
+        if (of.fencingToken().isPresent()) {
+            return Outcome.FAILED; // the work's error, even if it is about another lock
+        }
+        if (error instanceof LockTimeoutException) {
+            return Outcome.TIMEOUT;
+        }
+        return error instanceof LockClosedException ? Outcome.CLOSED : Outcome.FAILED;
+    }
+}

@@ -1,0 +1,110 @@
+package io.holdfast.micrometer;
+
+import io.holdfast.LockLease;
+import io.holdfast.micrometer.LockObservationContext.Operation;
+import io.holdfast.micrometer.LockObservationContext.Outcome;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Scannable;
+import reactor.util.context.Context;
+
+/**
+ * Passes everything on, and ends the observation before it passes on what ended it. An operator of its own and not {@code tap}, because the
+ * engine must find out who drops a lease as if nothing were in between, and because no lease may be kept here.
+ */
+final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Scannable {
+
+    private final CoreSubscriber<? super T> actual;
+    private final Watched watched;
+    private final boolean endsWithLease;
+    private final Context context;
+
+    /** Written once, by {@code onSubscribe}. */
+    private @Nullable Subscription upstream;
+
+    WatchingSubscriber(CoreSubscriber<? super T> actual, Watched watched) {
+        this.actual = actual;
+        this.watched = watched;
+        endsWithLease = watched.context().operation() != Operation.WITH_LOCK;
+        context = actual.currentContext().put(Observing.KEY, watched.observation());
+    }
+
+    @Override
+    public Context currentContext() {
+        return context;
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        upstream = s;
+        actual.onSubscribe(this);
+    }
+
+    @Override
+    public void request(long n) {
+        watched.start();
+        if (upstream != null) {
+            upstream.request(n);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (upstream != null) {
+            upstream.cancel(); // first: the work ends before what encloses it
+        }
+        watched.end(Outcome.CANCELLED, null);
+    }
+
+    @Override
+    public void onNext(T element) {
+        if (endsWithLease && element instanceof LockLease lease) {
+            watched.context().acquired(lease.fencingToken());
+            watched.end(Outcome.ACQUIRED, null);
+            actual.onNext(element);
+            if (isCancelledFuture()) {
+                // It dropped the lease, and does not cancel any more. Nobody is left to tell; the events report what
+                // goes wrong.
+                Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
+            }
+        } else {
+            actual.onNext(element);
+        }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        watched.start(); // a refusal comes before anything is requested
+        watched.end(Observing.outcome(error, watched.context()), error);
+        actual.onError(error);
+    }
+
+    @Override
+    public void onComplete() {
+        watched.end(endsWithLease ? Outcome.NOT_AVAILABLE : Outcome.COMPLETED, null);
+        actual.onComplete();
+    }
+
+    /** The future of {@code toFuture()} says nothing to its upstream when it is cancelled while it is handed something. */
+    private boolean isCancelledFuture() {
+        return actual instanceof Future<?> future && future.isCancelled();
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes") // as Scannable declares it
+    public @Nullable Object scanUnsafe(Attr key) {
+        if (key == Attr.CANCELLED) {
+            return isCancelledFuture();
+        }
+        if (key == Attr.ACTUAL) {
+            return actual;
+        }
+        if (key == Attr.PARENT) {
+            return upstream;
+        }
+        return key == Attr.RUN_STYLE ? Attr.RunStyle.SYNC : null;
+    }
+}

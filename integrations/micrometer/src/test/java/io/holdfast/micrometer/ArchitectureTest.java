@@ -1,0 +1,36 @@
+package io.holdfast.micrometer;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.holdfast.testkit.ArchitectureRules;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+
+    private static final JavaClasses CODE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.holdfast.micrometer");
+
+    @Test
+    void moduleKeepsTheRules() {
+        ArchitectureRules.checkAll(CODE);
+    }
+
+    @Test
+    void onlyWhatUsersNeedIsPublic() {
+        classes()
+                .that()
+                .doNotBelongToAnyOf(
+                        LockFamilies.class,
+                        LockMetrics.class,
+                        LockObservationContext.class,
+                        LockObservationConvention.class,
+                        ObservedLocks.class)
+                .should()
+                .notBePublic()
+                .check(CODE);
+    }
+}

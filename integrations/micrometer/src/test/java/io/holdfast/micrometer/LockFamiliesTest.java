@@ -1,0 +1,69 @@
+package io.holdfast.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class LockFamiliesTest {
+
+    @Test
+    void aFamilyIsThePartBeforeTheFirstSlash() {
+        LockFamilies families = LockFamilies.beforeSlash();
+        assertThat(families.of("stock/42")).isEqualTo("stock");
+        assertThat(families.of("stock/42/reserved")).isEqualTo("stock");
+    }
+
+    @Test
+    void aWholeNameIsNeverAFamily() {
+        LockFamilies families = LockFamilies.beforeSlash();
+        assertThat(families.of("customer-4711")).isEqualTo("other");
+        assertThat(families.of("/42")).isEqualTo("other");
+    }
+
+    @Test
+    void thereAreNeverMoreFamiliesThanTheLimit() {
+        LockFamilies families = LockFamilies.beforeSlash();
+        Set<String> seen = IntStream.range(0, 10_000)
+                .mapToObj(i -> families.of("customer" + i + "/order"))
+                .collect(Collectors.toSet());
+        assertThat(seen).hasSize(LockFamilies.DEFAULT_LIMIT + 1).contains("other", "customer0", "customer19");
+    }
+
+    @Test
+    void theLimitHoldsWhenManyAskAtOnce() {
+        LockFamilies families = LockFamilies.beforeSlash().atMost(3);
+        Set<String> seen = ConcurrentHashMap.newKeySet();
+        IntStream.range(0, 1_000).parallel().forEach(i -> seen.add(families.of(i % 50 + "/x")));
+        assertThat(seen).hasSize(4).contains("other");
+    }
+
+    @Test
+    void aNameStaysInItsFamily() {
+        LockFamilies families = LockFamilies.beforeSlash().atMost(1);
+        assertThat(families.of("a/1")).isEqualTo("a");
+        assertThat(families.of("b/1")).isEqualTo("other");
+        assertThat(families.of("a/2")).isEqualTo("a");
+        assertThat(families.of("b/1")).isEqualTo("other");
+    }
+
+    @Test
+    void aFunctionThatThrowsOrGivesNoFamilyMeansOther() {
+        assertThat(LockFamilies.of(name -> null).of("a")).isEqualTo("other");
+        assertThat(LockFamilies.of(name -> " ").of("a")).isEqualTo("other");
+        assertThat(LockFamilies.of(name -> "x".repeat(65)).of("a")).isEqualTo("other");
+        assertThat(LockFamilies.of(name -> name.substring(5)).of("a")).isEqualTo("other");
+    }
+
+    @Test
+    void noneAtAllIsALimitToo() {
+        assertThat(LockFamilies.beforeSlash().atMost(0).of("stock/42")).isEqualTo("other");
+        assertThatThrownBy(() -> LockFamilies.beforeSlash().atMost(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("-1");
+    }
+}

@@ -1,0 +1,371 @@
+package io.holdfast.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.test.subscriber.TestSubscriber;
+
+class ObservedLocksTest {
+
+    private static final String NAME = "stock/42";
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final LockOptions PATIENT_FOR_A_SECOND =
+            LockOptions.builder().waitTimeout(SECOND).build();
+
+    private final Shop shop = new Shop();
+    private final TestObservationRegistry registry = TestObservationRegistry.create();
+    private final Recorder recorder = new Recorder();
+    private final LockClient plain = shop.client();
+    private final LockClient client = ObservedLocks.of(plain, shop.backend, registry);
+
+    @BeforeEach
+    void record() {
+        registry.observationConfig().observationHandler(recorder);
+    }
+
+    private Observation started(String name) {
+        return Observation.start(name, registry);
+    }
+
+    private static <T> Mono<T> under(Observation parent, Mono<T> inner) {
+        return inner.contextWrite(context -> context.put(Observing.KEY, parent));
+    }
+
+    @Test
+    void withLockIsOneObservationWithItsKeyValues() {
+        shop.subscribe(client.lock(NAME).withLock(Mono.just(1)));
+
+        TestObservationRegistryAssert.assertThat(registry)
+                .hasNumberOfObservationsEqualTo(1)
+                .hasObservationWithNameEqualTo("holdfast.lock")
+                .that()
+                .hasContextualNameEqualTo("with lock stock")
+                .hasLowCardinalityKeyValue("backend", "memory")
+                .hasLowCardinalityKeyValue("lock.family", "stock")
+                .hasLowCardinalityKeyValue("operation", "with_lock")
+                .hasLowCardinalityKeyValue("outcome", "completed")
+                .hasHighCardinalityKeyValue("lock.name", NAME)
+                .hasHighCardinalityKeyValue("lock.fencing.token", "1")
+                .hasBeenStarted()
+                .hasBeenStopped();
+        assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+    }
+
+    @Test
+    void theParentComesFromTheContextAndTheWorkIsNestedInTheObservation() {
+        Observation request = started("request");
+        AtomicReference<Observation> seenByWork = new AtomicReference<>();
+        AtomicReference<String> value = new AtomicReference<>();
+        Mono<String> work = Mono.deferContextual(context -> {
+            seenByWork.set(context.get(Observing.KEY));
+            value.set(context.get("key"));
+            return Mono.just("done");
+        });
+        shop.only(under(request, client.lock(NAME).withLock(work)).contextWrite(it -> it.put("key", "value")));
+
+        LockObservationContext observed = recorder.stopped.get(0);
+        assertThat(observed.getParentObservation()).isSameAs(request);
+        assertThat(seenByWork.get().getContext()).isSameAs(observed);
+        assertThat(value).hasValue("value");
+        request.stop();
+    }
+
+    @Test
+    void observationsOfTheWorkAreItsChildren() {
+        shop.subscribe(
+                client.lock(NAME).withLock(lease -> client.lock("orders/1").withLock(Mono.just(1))));
+
+        LockObservationContext inner = recorder.stopped.get(0);
+        LockObservationContext outer = recorder.stopped.get(1);
+        assertThat(inner.lockName()).isEqualTo("orders/1");
+        assertThat(inner.getParentObservation().getContextView()).isSameAs(outer);
+    }
+
+    @Test
+    void theRequestsForTheLockSeeTheObservation() {
+        List<Observation> seen = new ArrayList<>();
+        LockBackend seeing = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return shop.store;
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                return Mono.deferContextual(context -> {
+                    seen.add(context.get(Observing.KEY));
+                    return shop.store.tryAcquire(claim);
+                });
+            }
+        };
+        LockClient observed =
+                ObservedLocks.of(LockClient.builder(seeing).timer(shop.clock).build(), seeing, registry);
+        shop.only(observed.lock(NAME).acquire());
+        shop.subscribe(observed.lock("stock/43").withLock(Mono.just(1)));
+
+        assertThat(seen).hasSize(2);
+        assertThat(seen.get(0).getContext()).isSameAs(recorder.started.get(0));
+        assertThat(seen.get(1).getContext()).isSameAs(recorder.started.get(1));
+    }
+
+    @Test
+    void twoConcurrentAcquisitionsAreNotMixedUp() {
+        Observation first = started("first");
+        Observation second = started("second");
+        LockLease held = shop.only(under(first, client.lock(NAME).acquire()));
+        TestSubscriber<LockLease> waiting =
+                shop.subscribe(under(second, client.lock(NAME).acquire()));
+        assertThat(recorder.started).hasSize(2);
+        assertThat(recorder.stopped).hasSize(1);
+
+        shop.subscribe(held.release());
+
+        assertThat(waiting.getReceivedOnNext()).hasSize(1);
+        assertThat(recorder.stopped)
+                .extracting(LockObservationContext::getParentObservation)
+                .containsExactly(first, second);
+        assertThat(recorder.stopped)
+                .extracting(it -> it.fencingToken().orElseThrow())
+                .containsExactly(1L, 2L);
+        assertThat(recorder.outcomes()).isEqualTo("acquired acquired");
+    }
+
+    @Test
+    void eachEndHasItsOutcome() {
+        LockLease held = shop.only(client.lock(NAME).acquire());
+        shop.subscribe(client.lock(NAME).tryAcquire());
+        shop.subscribe(client.lock(NAME).with(PATIENT_FOR_A_SECOND).acquire());
+        shop.pass(SECOND);
+        shop.subscribe(client.lock(NAME).withLock(Mono.just(1))).cancel();
+        shop.subscribe(held.release());
+        shop.subscribe(client.lock(NAME).withLock(Mono.error(new IllegalStateException("work fails"))));
+        shop.backend.on(Operation.TRY_ACQUIRE).next(Fault.refused());
+        shop.subscribe(client.lock(NAME).withLock(Mono.just(1)));
+        shop.backend.on(Operation.RENEW).always(Fault.lostRequest());
+        shop.subscribe(client.lock(NAME).withLock(Mono.never()));
+        shop.pass(Shop.LEASE);
+        shop.subscribe(client.close());
+        shop.subscribe(client.lock(NAME).withLock(Mono.just(1)));
+
+        assertThat(recorder.outcomes()).isEqualTo("acquired not_available timeout cancelled failed failed lost closed");
+        assertThat(recorder.started).hasSize(8);
+    }
+
+    @Test
+    void theTimeOutOfAnotherLockInTheWorkIsAFailureOfTheWork() {
+        shop.only(client.lock("orders/1").acquire());
+        shop.subscribe(client.lock(NAME)
+                .withLock(client.lock("orders/1").with(PATIENT_FOR_A_SECOND).withLock(Mono.just(1))));
+        shop.pass(SECOND);
+
+        assertThat(recorder.outcomes()).isEqualTo("acquired timeout failed");
+    }
+
+    @Test
+    void manyElementsAreOneObservation() {
+        TestSubscriber<Integer> subscriber = shop.subscribe(client.lock(NAME).withLockMany(lease -> Flux.range(1, 3)));
+
+        assertThat(subscriber.getReceivedOnNext()).containsExactly(1, 2, 3);
+        assertThat(recorder.outcomes()).isEqualTo("completed");
+    }
+
+    @Test
+    void whoLeavesBeforeAskingIsNotObserved() {
+        TestSubscriber<LockLease> subscriber =
+                TestSubscriber.builder().initialRequest(0).build();
+        client.lock(NAME).acquire().subscribe(subscriber);
+        subscriber.cancel();
+
+        assertThat(recorder.told).isEmpty();
+    }
+
+    @Test
+    void aRefusalIsObservedToo() {
+        LockOptions once = LockOptions.builder().reentrant(false).build();
+        shop.subscribe(client.lock(NAME)
+                .withLock(client.lock(NAME)
+                        .with(once)
+                        .acquire()
+                        .onErrorResume(IllegalStateException.class, it -> Mono.empty())));
+
+        assertThat(recorder.outcomes()).isEqualTo("failed completed");
+    }
+
+    @Test
+    void nestingWorksThroughObservedLocks() {
+        Mono<Long> nested = client.lock(NAME).withLock(lease -> Mono.just(lease.fencingToken()));
+        Mono<List<Long>> tokens =
+                client.lock(NAME).withLock(lease -> nested.map(inner -> List.of(lease.fencingToken(), inner)));
+
+        assertThat(shop.only(tokens)).containsExactly(1L, 1L);
+        assertThat(shop.gauge("held", "stock")).isZero();
+    }
+
+    @Test
+    void otherKindsAndOptionsAreObserved() {
+        shop.subscribe(client.readWriteLock(NAME).readLock().withLock(Mono.just(1)));
+        shop.subscribe(client.readWriteLock(NAME).writeLock().withLock(Mono.just(1)));
+        shop.subscribe(client.semaphore(NAME, 2)
+                .with(LockOptions.defaults())
+                .withLock(lease -> client.semaphore(NAME, 2).current()));
+
+        assertThat(recorder.outcomes()).isEqualTo("completed completed completed");
+        assertThat(shop.subscribe(client.ping()).isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aDroppedLeaseIsFoundAndReleased() {
+        Disposable unused =
+                client.lock(NAME).acquire().map(LockLease::fencingToken).subscribe();
+        Shop.collectGarbage();
+        shop.pass(Shop.LEASE.dividedBy(3));
+
+        assertThat(shop.store.contents()).isEmpty();
+        assertThat(shop.counter("abandoned")).isEqualTo(1);
+        assertThat(recorder.stopped).hasSize(1);
+    }
+
+    @Test
+    void whoIsCancelledWhileTheEventIsToldIsStoppedAfterIt() {
+        TestSubscriber<Integer> subscriber = TestSubscriber.create();
+        recorder.onEvent = subscriber::cancel;
+        client.lock(NAME).withLock(Mono.just(1)).subscribe(subscriber);
+        shop.pass(Duration.ZERO);
+
+        assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+        assertThat(recorder.outcomes()).isEqualTo("cancelled");
+        assertThat(shop.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aLeaseThatACancelledFutureDropsIsGivenBack() {
+        LockLease lease = shop.only(plain.lock(NAME).acquire());
+        var context = new LockObservationContext(LockObservationContext.Operation.ACQUIRE, "memory", "stock", NAME);
+        var future = new CancelledFuture();
+        var watching = new WatchingSubscriber<LockLease>(
+                future, new Watched(Observation.createNotStarted("x", () -> context, registry), context));
+        watching.onSubscribe(Operators.emptySubscription());
+        watching.onNext(lease);
+        shop.pass(Duration.ZERO);
+
+        assertThat(shop.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aHandlerThatThrowsCostsNoLease() {
+        ObservationRegistry broken = ObservationRegistry.create();
+        broken.observationConfig().observationHandler(new BrokenHandler());
+        LockClient observed = ObservedLocks.of(plain, shop.backend, broken);
+
+        assertThat(shop.only(observed.lock(NAME).withLock(Mono.just(1)))).isEqualTo(1);
+        shop.subscribe(shop.only(observed.lock(NAME).acquire()).release());
+        assertThat(shop.store.contents()).isEmpty();
+    }
+
+    @Test
+    void withoutAnybodyWhoWantsThemNothingIsObserved() {
+        registry.observationConfig().observationPredicate((name, context) -> !name.equals("holdfast.lock"));
+        Observation request = started("request");
+        AtomicReference<Observation> seenByWork = new AtomicReference<>();
+        Mono<Integer> work = Mono.deferContextual(context -> {
+            seenByWork.set(context.get(Observing.KEY));
+            return Mono.just(1);
+        });
+        shop.subscribe(under(request, client.lock(NAME).withLock(work)));
+        LockClient noop = ObservedLocks.of(plain, shop.backend, ObservationRegistry.NOOP);
+        shop.subscribe(noop.lock(NAME).withLockMany(lease -> Flux.just(1)));
+
+        assertThat(recorder.told).isEmpty();
+        assertThat(seenByWork).hasValue(request);
+        request.stop();
+    }
+
+    @Test
+    void namesMayBeTheUsers() {
+        LockClient observed = ObservedLocks.builder(plain, shop.backend, registry)
+                .families(LockFamilies.of(name -> "mine"))
+                .convention(new LockObservationConvention() {
+                    @Override
+                    public String getName() {
+                        return "my.lock";
+                    }
+                })
+                .build();
+        shop.subscribe(observed.lock(NAME).tryAcquire());
+
+        TestObservationRegistryAssert.assertThat(registry)
+                .hasObservationWithNameEqualTo("my.lock")
+                .that()
+                .hasContextualNameEqualTo("try acquire mine")
+                .hasLowCardinalityKeyValue("lock.family", "mine");
+    }
+
+    private static final class BrokenHandler implements ObservationHandler<Observation.Context> {
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return true;
+        }
+
+        @Override
+        public void onStart(Observation.Context context) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public void onEvent(Observation.Event event, Observation.Context context) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public void onStop(Observation.Context context) {
+            throw new IllegalStateException("broken");
+        }
+    }
+
+    private static final class CancelledFuture extends CompletableFuture<LockLease>
+            implements CoreSubscriber<LockLease> {
+
+        CancelledFuture() {
+            boolean unused = cancel(true);
+        }
+
+        @Override
+        public void onSubscribe(Subscription s) {}
+
+        @Override
+        public void onNext(LockLease lease) {}
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onComplete() {}
+    }
+}

@@ -1,0 +1,242 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.LEASE;
+import static io.holdfast.semantics.World.NAME;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.holdfast.LockClient;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockEvent.AcquireCancelled;
+import io.holdfast.LockEvent.AcquireFailed;
+import io.holdfast.LockEvent.AcquireStarted;
+import io.holdfast.LockEvent.Acquired;
+import io.holdfast.LockEvent.Lost;
+import io.holdfast.LockEvent.Released;
+import io.holdfast.LockEvent.WithdrawalUnconfirmed;
+import io.holdfast.LockLease;
+import io.holdfast.LockListener;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
+import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Scannable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.subscriber.TestSubscriber;
+
+/** What begins is told to end, exactly once, whatever happens. */
+class EventsTest {
+
+    private static final LockOptions NOT_RENEWED =
+            LockOptions.builder().autoRenew(false).build();
+
+    @RegisterExtension
+    final World world = new World();
+
+    private List<Class<?>> kinds() {
+        return world.events.stream().<Class<?>>map(Object::getClass).toList();
+    }
+
+    @Test
+    void whoLeavesBeforeAskingHasNoEvents() {
+        TestSubscriber<LockLease> subscriber =
+                TestSubscriber.builder().initialRequest(0).build();
+        world.lock().acquire().subscribe(subscriber);
+        subscriber.cancel();
+
+        assertThat(kinds()).isEmpty();
+    }
+
+    @Test
+    void whoLeavesWhileItsFailureIsToldIsToldOnce() {
+        AtomicReference<TestSubscriber<LockLease>> leaving = new AtomicReference<>(TestSubscriber.create());
+        LockClient client = world.client(builder -> builder.listener(event -> {
+            world.events.add(event);
+            if (event instanceof AcquireFailed) {
+                leaving.get().cancel();
+            }
+        }));
+        LockLease held = world.granted(world.rivalLock().acquire());
+        client.lock(NAME)
+                .with(LockOptions.builder().waitTimeout(Duration.ofSeconds(1)).build())
+                .acquire()
+                .subscribe(leaving.get());
+        world.pass(Duration.ofSeconds(5));
+
+        assertThat(kinds()).containsExactly(AcquireStarted.class, AcquireFailed.class);
+        world.subscribe(held.release());
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void whoCannotBeToldOnItsSchedulerHasFailed() {
+        Scheduler gone = Schedulers.newSingle("gone");
+        gone.dispose();
+        LockClient client = world.client(builder -> builder.deliverOn(gone));
+        TestSubscriber<LockLease> refused = world.subscribe(client.lock(NAME).acquire());
+
+        assertThat(refused.isTerminatedError()).isTrue();
+        assertThat(kinds()).containsExactly(AcquireStarted.class, AcquireFailed.class);
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void whoDropsWhatComesWithoutEverCancellingHasLeft() {
+        world.lock().acquire().subscribe(new Deaf());
+        world.pass(Duration.ZERO);
+
+        assertThat(kinds()).containsExactly(AcquireStarted.class, AcquireCancelled.class);
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aLeaseThatCameTooLateToBeHandedOutHasNoEventsOfItsOwn() {
+        Queue<Runnable> deliveries = new ArrayDeque<>();
+        Scheduler slow = Schedulers.fromExecutor(deliveries::add);
+        LockClient client = world.client(builder -> builder.deliverOn(slow).options(NOT_RENEWED));
+        TestSubscriber<LockLease> acquiring = world.subscribe(client.lock(NAME).acquire());
+        world.pass(LEASE);
+        deliveries.remove().run();
+        world.pass(Duration.ZERO);
+        assertThat(kinds()).containsExactly(AcquireStarted.class);
+        deliveries.remove().run();
+
+        LockLease lease = world.only(acquiring);
+        assertThat(kinds()).containsExactly(AcquireStarted.class, Acquired.class);
+        assertThat(lease.isValid()).isTrue();
+        world.subscribe(lease.release());
+        assertThat(kinds()).containsExactly(AcquireStarted.class, Acquired.class, Released.class);
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aClosedClientFailsWhatItHasStarted() {
+        world.subscribe(world.client.close());
+        world.subscribe(world.lock().acquire());
+
+        assertThat(kinds()).containsExactly(AcquireStarted.class, AcquireFailed.class);
+        assertThat(world.events(AcquireFailed.class).get(0).error()).isInstanceOf(LockClosedException.class);
+    }
+
+    @Test
+    void aLossThatOvertakesTheGrantIsToldAfterIt() {
+        List<LockEvent> told = new ArrayList<>();
+        AtomicReference<LockClient> client = new AtomicReference<>();
+        client.set(world.client(builder -> builder.listener(event -> {
+            if (event instanceof Acquired) {
+                Disposable unused = client.get().close().subscribe();
+            }
+            told.add(event);
+        })));
+        world.subscribe(client.get().lock(NAME).acquire());
+
+        assertThat(told).hasExactlyElementsOfTypes(AcquireStarted.class, Acquired.class, Lost.class);
+    }
+
+    @Test
+    void aLeaseThatAClosedClientCannotFreeIsLostAndItsWithdrawalUnconfirmed() {
+        world.granted(world.lock().acquire());
+        world.on(Operation.RELEASE).next(Fault.refused());
+        world.subscribe(world.client.close());
+
+        assertThat(kinds())
+                .containsExactlyInAnyOrder(
+                        AcquireStarted.class, Acquired.class, Lost.class, WithdrawalUnconfirmed.class);
+        world.takeAway(NAME);
+    }
+
+    @Test
+    void nestedAndRefusedAcquisitionsHaveNoEvents() {
+        ReactiveLock once = world.lock(options -> options.reentrant(false));
+        world.subscribe(world.lock()
+                .withLock(world.lock()
+                        .withLock(Mono.just(1))
+                        .then(once.acquire().onErrorResume(IllegalStateException.class, refused -> Mono.empty()))));
+
+        assertThat(kinds()).containsExactly(AcquireStarted.class, Acquired.class, Released.class);
+    }
+
+    @Test
+    void bothListenersAreToldAlsoWhenTheFirstThrows() {
+        List<LockEvent> second = new ArrayList<>();
+        LockListener first = event -> {
+            throw new IllegalStateException("broken");
+        };
+        LockClient client = world.client(builder -> builder.listener(first.andThen(second::add)));
+        world.subscribe(client.lock(NAME).withLock(Mono.just(1)));
+
+        assertThat(second).hasExactlyElementsOfTypes(AcquireStarted.class, Acquired.class, Released.class);
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void eachEventIsLoggedOnceAsASentence() {
+        Logger log = (Logger) LoggerFactory.getLogger("io.holdfast.LockClient");
+        Level before = log.getLevel();
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.addAppender(lines);
+        log.setAdditive(false);
+        log.setLevel(Level.DEBUG);
+        try {
+            LockLease lease = world.granted(world.lock().acquire());
+            world.pass(Duration.ofSeconds(3));
+            world.subscribe(lease.release());
+        } finally {
+            log.setLevel(before);
+            log.setAdditive(true);
+            log.detachAppender(lines);
+        }
+
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly(
+                        "lock 'stock/42' is asked for",
+                        "lock 'stock/42' acquired after 0 ms and 1 look, token 1",
+                        "lock 'stock/42' with token 1 released after 3000 ms");
+    }
+
+    /** Has marked itself cancelled, as operators do before they cancel, and does no more. */
+    private static final class Deaf implements CoreSubscriber<LockLease>, Scannable {
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            s.request(1);
+        }
+
+        @Override
+        public void onNext(LockLease lease) {
+            throw new AssertionError("it has left");
+        }
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onComplete() {}
+
+        @Override
+        @SuppressWarnings("rawtypes") // as Scannable declares it
+        public Object scanUnsafe(Attr key) {
+            return key == Attr.CANCELLED ? true : null;
+        }
+    }
+}
