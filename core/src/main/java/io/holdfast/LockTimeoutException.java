@@ -36,6 +36,18 @@ public final class LockTimeoutException extends LockException {
         this.backendAnswered = backendAnswered;
     }
 
+    /**
+     * For tests of your own: the back end answered the last look if there is no failure.
+     *
+     * @param lockName the lock
+     * @param waited how long, from subscription
+     * @param attempts how many looks were sent
+     * @param lastFailure the last failure of the back end, or null
+     */
+    public LockTimeoutException(String lockName, Duration waited, int attempts, @Nullable Throwable lastFailure) {
+        this(lockName, waited, attempts, lastFailure == null, lastFailure);
+    }
+
     private static String message(
             String name, Duration waited, int attempts, boolean backendAnswered, @Nullable Throwable lastFailure) {
         String tried = "lock '%s' was not available within %d ms (%d %s)"

@@ -19,7 +19,7 @@ final class LockClientConfiguration {
             ObjectProvider<LockBackend> backends,
             ObjectProvider<LockListener> listeners,
             ObjectProvider<LockClientCustomizer> customizers,
-                ObjectProvider<LockClientDecorator> decorators) {
+            ObjectProvider<LockClientDecorator> decorators) {
         LockBackend backend = backends.getIfAvailable();
         if (backend == null) {
             throw ClientFromProperties.noBackend(properties.backend());

@@ -19,7 +19,8 @@ class ReadmeTest {
 
     private static final Path HERE = Path.of("").toAbsolutePath();
 
-    private final String readme = Files.readString(HERE.resolve("../../README.md").normalize());
+    private final String readme =
+            Files.readString(HERE.resolve("../../README.md").normalize());
 
     ReadmeTest() throws IOException {}
 
@@ -49,7 +50,9 @@ class ReadmeTest {
                 .collect(Collectors.joining());
 
         assertThat(names("`(holdfast\\.[a-z.-]+)`", table))
-                .isEqualTo(names("\"name\": \"(holdfast\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.holdfast\\.spring\\.HoldfastProperties\\$(?!Backend))", metadata()));
+                .isEqualTo(names(
+                        "\"name\": \"(holdfast\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.holdfast\\.spring\\.HoldfastProperties\\$(?!Backend))",
+                        metadata()));
     }
 
     private static Set<String> names(String pattern, String text) {
