@@ -19,7 +19,7 @@ final class Problems {
 
     static ProblemDetail of(Throwable error) {
         if (error instanceof SoldOutException) {
-            return problem(HttpStatus.CONFLICT, "Sold out", error.getMessage());
+            return problem(HttpStatus.CONFLICT, "Sold out", "So many are not left.");
         }
         if (error instanceof LockTimeoutException timeout && timeout.backendAnswered()) {
             return problem(HttpStatus.CONFLICT, "Busy", "Others were served all the time. Try again.");

@@ -1,5 +1,7 @@
 package io.holdfast.examples.orders;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
@@ -12,14 +14,16 @@ import reactor.core.publisher.Mono;
 @Repository
 class StockStore {
 
-    private static final RedisScript<Boolean> FENCED_WRITE =
-            RedisScript.of(new ClassPathResource("fenced-write.lua"), Boolean.class);
     private static final String NO_SALE = "";
 
     private final ReactiveStringRedisTemplate redis;
+    private final RedisScript<Boolean> fencedWrite;
 
-    StockStore(ReactiveStringRedisTemplate redis) {
+    StockStore(ReactiveStringRedisTemplate redis) throws IOException {
         this.redis = redis;
+        // Read now: given as a file, it would be read with the first order, on an event loop.
+        String text = new ClassPathResource("fenced-write.lua").getContentAsString(StandardCharsets.UTF_8);
+        fencedWrite = RedisScript.of(text, Boolean.class);
     }
 
     /** Zero for what nobody has heard of. */
@@ -47,7 +51,7 @@ class StockStore {
     private Mono<Void> write(String item, int amount, long fencingToken, String sale) {
         List<String> keys = List.of(stockKey(item), salesKey(item));
         List<String> values = List.of(Long.toString(fencingToken), Integer.toString(amount), sale);
-        return redis.execute(FENCED_WRITE, keys, values)
+        return redis.execute(fencedWrite, keys, values)
                 .single()
                 .filter(isWritten -> isWritten)
                 .switchIfEmpty(Mono.error(() -> new StaleWriteException(item, fencingToken)))
