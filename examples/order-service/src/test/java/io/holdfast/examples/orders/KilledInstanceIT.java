@@ -33,7 +33,7 @@ class KilledInstanceIT {
                             buyer -> ofDoomed.order(ITEM)
                                     .doOnNext(answer -> {
                                         if (answered.incrementAndGet() == 10) {
-                                            doomed.kill();
+                                            CompletableFuture<Void> unused = CompletableFuture.runAsync(doomed::kill);
                                         }
                                     })
                                     .onErrorComplete(),

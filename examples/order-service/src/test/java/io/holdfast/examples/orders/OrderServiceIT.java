@@ -63,7 +63,7 @@ class OrderServiceIT {
 
     @Test
     void whoWaitedTooLongIsToldOfAConflict() {
-        try (Shop shop = open(new Till(), "holdfast.wait-timeout=200ms")) {
+        try (Shop shop = open(new Till(), "holdfast.wait-timeout=2s")) {
             shop.customer().stock("busy", 10);
             Disposable buyer = shop.customer().order("busy").subscribe();
             eventually(() -> isHeld("busy"));

@@ -13,8 +13,11 @@ import reactor.core.publisher.Mono;
 record Shop(ConfigurableApplicationContext context, Customer customer) implements AutoCloseable {
 
     /** What every instance is told, and a test may tell otherwise. */
-    static final List<String> USUAL =
-            List.of("server.port=0", "spring.main.banner-mode=off", "spring.jmx.enabled=false");
+    static final List<String> USUAL = List.of(
+            "server.port=0",
+            "spring.main.banner-mode=off",
+            // The switch of the test kit is a system property holdfast.redis, which Spring would take for all that is below it.
+            "holdfast.redis.key-prefix=holdfast:");
 
     static Shop open(String... properties) {
         return open(order -> Mono.delay(Duration.ofMillis(2)).then(), properties);
