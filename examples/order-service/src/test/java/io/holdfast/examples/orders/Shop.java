@@ -16,7 +16,8 @@ record Shop(ConfigurableApplicationContext context, Customer customer) implement
     static final List<String> USUAL = List.of(
             "server.port=0",
             "spring.main.banner-mode=off",
-            // The switch of the test kit is a system property holdfast.redis, which Spring would take for all that is below it.
+            // The switch of the test kit is a system property holdfast.redis, which Spring would take for all that is
+            // below it.
             "holdfast.redis.key-prefix=holdfast:");
 
     static Shop open(String... properties) {
