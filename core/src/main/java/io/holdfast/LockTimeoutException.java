@@ -17,6 +17,7 @@ public final class LockTimeoutException extends LockException {
 
     private final Duration waited;
     private final int attempts;
+    private final boolean backendAnswered;
 
     /**
      * Made by the engine.
@@ -24,20 +25,41 @@ public final class LockTimeoutException extends LockException {
      * @param lockName the lock
      * @param waited how long, from subscription
      * @param attempts how many looks were sent
+     * @param backendAnswered whether the back end answered the last look that ended
+     * @param lastFailure the last failure of the back end, or null
+     */
+    public LockTimeoutException(
+            String lockName, Duration waited, int attempts, boolean backendAnswered, @Nullable Throwable lastFailure) {
+        super(lockName, message(lockName, waited, attempts, backendAnswered, lastFailure), lastFailure);
+        this.waited = requireNonNull(waited, "waited");
+        this.attempts = attempts;
+        this.backendAnswered = backendAnswered;
+    }
+
+    /**
+     * For tests of your own: the back end answered the last look if there is no failure.
+     *
+     * @param lockName the lock
+     * @param waited how long, from subscription
+     * @param attempts how many looks were sent
      * @param lastFailure the last failure of the back end, or null
      */
     public LockTimeoutException(String lockName, Duration waited, int attempts, @Nullable Throwable lastFailure) {
-        super(lockName, message(lockName, waited, attempts, lastFailure), lastFailure);
-        this.waited = requireNonNull(waited, "waited");
-        this.attempts = attempts;
+        this(lockName, waited, attempts, lastFailure == null, lastFailure);
     }
 
-    private static String message(String name, Duration waited, int attempts, @Nullable Throwable lastFailure) {
+    private static String message(
+            String name, Duration waited, int attempts, boolean backendAnswered, @Nullable Throwable lastFailure) {
         String tried = "lock '%s' was not available within %d ms (%d %s)"
                 .formatted(name, waited.toMillis(), attempts, attempts == 1 ? "look" : "looks");
-        return lastFailure == null
-                ? tried + "; somebody else held it all the time: wait longer, or hold it shorter"
-                : tried + "; the back end failed meanwhile: " + lastFailure.getMessage();
+        if (lastFailure == null) {
+            return backendAnswered
+                    ? tried + "; somebody else held it all the time: wait longer, or hold it shorter"
+                    : tried + "; the back end has not answered: wait longer, or look whether it is reachable";
+        }
+        return tried
+                + (backendAnswered ? "; it was taken at the last look, and before" : ";")
+                + " the back end failed meanwhile: " + lastFailure.getMessage();
     }
 
     /**
@@ -47,6 +69,16 @@ public final class LockTimeoutException extends LockException {
      */
     public Duration waited() {
         return waited;
+    }
+
+    /**
+     * Tells a lock that is busy from a back end that is away, such as for the choice between 409 and 503 of HTTP.
+     *
+     * @return true when the back end answered the last look that ended: somebody else had the lock then; false when that look
+     *     failed, or none has ended
+     */
+    public boolean backendAnswered() {
+        return backendAnswered;
     }
 
     /**

@@ -12,7 +12,7 @@ class LockExceptionTest {
 
     @Test
     void aTimeoutTellsTheWaitAndTheLooks() {
-        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofMillis(1_500), 3, null);
+        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofMillis(1_500), 3, true, null);
 
         assertThat(error)
                 .hasMessageContainingAll("'stock/42'", "1500 ms", "3 looks", "wait longer")
@@ -20,17 +20,37 @@ class LockExceptionTest {
         assertThat(error.lockName()).isEqualTo("stock/42");
         assertThat(error.waited()).isEqualTo(Duration.ofMillis(1_500));
         assertThat(error.attempts()).isEqualTo(3);
-        assertThat(new LockTimeoutException("a", Duration.ZERO, 1, null)).hasMessageContaining("(1 look)");
+        assertThat(new LockTimeoutException("a", Duration.ZERO, 1, true, null)).hasMessageContaining("(1 look)");
     }
 
     @Test
     void aTimeoutWhileTheBackEndFailedDoesNotBlameAnotherHolder() {
         LockBackendException failure = new LockBackendException("stock/42", "connection refused", true, null);
 
-        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, failure);
+        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, false, failure);
 
         assertThat(error).hasCause(failure).hasMessageContaining("connection refused");
         assertThat(error.getMessage()).doesNotContain("somebody else");
+    }
+
+    @Test
+    void aTimeoutWithoutAnyAnswerDoesNotBlameAnotherHolder() {
+        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 1, false, null);
+
+        assertThat(error).hasMessageContaining("the back end has not answered").hasNoCause();
+        assertThat(error.backendAnswered()).isFalse();
+    }
+
+    @Test
+    void aTimeoutTellsAFailureThatWasOvercome() {
+        LockBackendException failure = new LockBackendException("stock/42", "connection refused", true, null);
+
+        LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, true, failure);
+
+        assertThat(error)
+                .hasMessageContainingAll("taken at the last look", "failed meanwhile: connection refused")
+                .hasCause(failure);
+        assertThat(error.backendAnswered()).isTrue();
     }
 
     @ParameterizedTest

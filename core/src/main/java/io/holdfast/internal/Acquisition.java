@@ -301,7 +301,8 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     private LockTimeoutException timeoutError() {
-        return new LockTimeoutException(lockName(), waited(), looks(), state().lastFailure());
+        AcquireState last = state();
+        return new LockTimeoutException(lockName(), waited(), looks(), last.isAnswered(), last.lastFailure());
     }
 
     private Duration waited() {

@@ -4,6 +4,7 @@ import static io.holdfast.semantics.World.LEASE;
 import static io.holdfast.semantics.World.MOMENT;
 import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.holdfast.LockBackendException;
@@ -115,6 +116,7 @@ class AcquireTest {
                     assertThat(error.attempts()).isPositive();
                     assertThat(error.lockName()).isEqualTo(World.NAME);
                     assertThat(error).hasNoCause();
+                    assertThat(error.backendAnswered()).as("busy, not away").isTrue();
                 });
         assertThat(world.events(LockEvent.AcquireFailed.class)).hasSize(1);
     }
@@ -127,7 +129,12 @@ class AcquireTest {
 
         world.pass(Duration.ofMillis(500));
 
-        assertThat(result.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(result.expectTerminalError())
+                .asInstanceOf(throwable(LockTimeoutException.class))
+                .satisfies(error -> assertThat(error.backendAnswered())
+                        .as("busy, or away: nobody knows")
+                        .isFalse())
+                .hasMessageContaining("the back end has not answered");
     }
 
     @Test
@@ -137,7 +144,10 @@ class AcquireTest {
 
         assertThat(world.subscribe(lock.acquire()).expectTerminalError())
                 .asInstanceOf(type(LockTimeoutException.class))
-                .satisfies(error -> assertThat(error.attempts()).isOne());
+                .satisfies(error -> {
+                    assertThat(error.attempts()).isOne();
+                    assertThat(error.backendAnswered()).isTrue();
+                });
         assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isOne();
 
         world.subscribe(holder.release());
@@ -165,7 +175,9 @@ class AcquireTest {
         world.pass(Duration.ofSeconds(5));
 
         assertThat(result.expectTerminalError())
-                .isInstanceOf(LockTimeoutException.class)
+                .asInstanceOf(throwable(LockTimeoutException.class))
+                .satisfies(
+                        error -> assertThat(error.backendAnswered()).as("away").isFalse())
                 .hasCauseInstanceOf(LockBackendException.class);
     }
 

@@ -47,6 +47,7 @@ public final class AcquireState {
     private final SentLooks sent;
     private final boolean armed;
     private final boolean signalled;
+    private final boolean answered;
     private final int failures;
     private final long failingSinceNanos;
     private final @Nullable LockBackendException lastFailure;
@@ -58,6 +59,7 @@ public final class AcquireState {
         sent = draft.sent;
         armed = draft.armed;
         signalled = draft.signalled;
+        answered = draft.answered;
         failures = draft.failures;
         failingSinceNanos = draft.failingSinceNanos;
         lastFailure = draft.lastFailure;
@@ -95,6 +97,15 @@ public final class AcquireState {
     }
 
     /**
+     * Whether the store has answered the last look that ended.
+     *
+     * @return false when it failed, or when none has ended yet
+     */
+    public boolean isAnswered() {
+        return answered;
+    }
+
+    /**
      * The failure of the last look that failed.
      *
      * @return null when none did
@@ -122,6 +133,7 @@ public final class AcquireState {
         }
         Draft answered = draft();
         answered.sent = sent.answered(number);
+        answered.answered = true;
         answered.failures = 0;
         if (answer instanceof Acquired acquired) {
             Grant grant = new Grant(
@@ -141,7 +153,7 @@ public final class AcquireState {
             return end(new AcquireAction.NotAvailable());
         }
         if (plan.mode() == Mode.ONE_LOOK) {
-            return end(new AcquireAction.TimedOut(false));
+            return end(answered, new AcquireAction.TimedOut(false));
         }
         return lookAgain(answered, pauseAfter(answer, random), nowNanos);
     }
@@ -163,6 +175,7 @@ public final class AcquireState {
             return end(new AcquireAction.Withdraw());
         }
         Draft failed = draft();
+        failed.answered = false;
         failed.failures = failures + 1;
         failed.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
         failed.lastFailure = error;
@@ -351,6 +364,7 @@ public final class AcquireState {
         SentLooks sent;
         boolean armed;
         boolean signalled;
+        boolean answered;
         int failures;
         long failingSinceNanos;
 
@@ -370,6 +384,7 @@ public final class AcquireState {
             sent = from.sent;
             armed = from.armed;
             signalled = from.signalled;
+            answered = from.answered;
             failures = from.failures;
             failingSinceNanos = from.failingSinceNanos;
             lastFailure = from.lastFailure;

@@ -25,6 +25,29 @@ class AcquireStateTest {
     }
 
     @Test
+    void itKnowsWhetherTheLastLookThatEndedWasAnswered() {
+        AcquireState asked = Acquiring.started(Mode.WAIT);
+        AcquireState failed = asked.lookFailed(1, Acquiring.failure(true), Acquiring.millis(10), 0)
+                .state();
+        AcquireState askedAgain = failed.pauseOver(Acquiring.millis(100)).state();
+        AcquireState queued = askedAgain
+                .looked(2, Acquiring.queued(100), Acquiring.millis(110), 0)
+                .state();
+        AcquireState pending = queued.pauseOver(Acquiring.millis(210)).state();
+
+        assertThat(asked.isAnswered()).isFalse();
+        assertThat(failed.isAnswered()).isFalse();
+        assertThat(askedAgain.isAnswered()).isFalse();
+        assertThat(queued.isAnswered()).isTrue();
+        assertThat(queued.lastFailure()).isNotNull();
+        assertThat(pending.isAnswered()).isTrue();
+        assertThat(pending.lookFailed(3, Acquiring.failure(true), Acquiring.millis(220), 0)
+                        .state()
+                        .isAnswered())
+                .isFalse();
+    }
+
+    @Test
     void anAnsweredLeaseCountsFromTheSendTimeOfItsLook() {
         Grant grant = delivered(Acquiring.started(Mode.WAIT).looked(1, Acquiring.acquired(), Acquiring.millis(500), 0));
 

@@ -20,7 +20,7 @@ record Problem(int status, String detail) {
 
     static Problem of(@Nullable Throwable failure) {
         if (failure instanceof LockTimeoutException timeout) {
-            return timeout.getCause() == null
+            return timeout.backendAnswered()
                     ? new Problem(409, "others were busy with this customer all the time; try again later")
                     : new Problem(503, "the lock service is away; nothing was charged");
         }

@@ -1,0 +1,228 @@
+package io.holdfast.examples.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.examples.orders.Customer.Answer;
+import io.holdfast.redis.LockReport;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redis.RedisLockInspector;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.web.reactive.function.client.WebClientRequestException;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** What a client sees when it has to wait, leaves, or comes at a bad time. */
+class OrderServiceIT {
+
+    private static RedisServer stock;
+
+    /** Guards the locks; may be stopped. */
+    private static RedisServer guard;
+
+    private static RedisLockInspector inspector;
+
+    @BeforeAll
+    static void start() {
+        stock = RedisServer.start();
+        guard = RedisServer.start();
+        inspector = RedisLockBackend.builder(RedisURI.create(guard.uri())).inspector();
+    }
+
+    @AfterAll
+    static void stop() {
+        inspector.close().block(Customer.LIMIT);
+        stock.close();
+        guard.close();
+    }
+
+    /** Payments that take until somebody says so. */
+    private static final class Till implements Payments {
+
+        private final Sinks.Empty<Void> paid = Sinks.empty();
+
+        @Override
+        public Mono<Void> charge(Order order) {
+            return paid.asMono();
+        }
+
+        void pay() {
+            paid.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+        }
+    }
+
+    @Test
+    void whoWaitedTooLongIsToldOfAConflict() {
+        try (Shop shop = open(new Till(), "holdfast.wait-timeout=2s")) {
+            shop.customer().stock("busy", 10);
+            Disposable buyer = shop.customer().order("busy").subscribe();
+            eventually(() -> isHeld("busy"));
+
+            Answer answer = shop.customer().order("busy").block(Customer.LIMIT);
+
+            assertThat(answer.status()).isEqualTo(409);
+            assertThat(answer.type()).isEqualTo("application/problem+json");
+            assertThat(answer.body()).containsEntry("title", "Busy");
+            buyer.dispose();
+            eventually(() -> !isHeld("busy"));
+        }
+    }
+
+    @Test
+    void whoDisconnectsWhileWaitingGivesUpItsPlaceAtOnce() {
+        Till till = new Till();
+        try (Shop shop = open(till, "holdfast.wait-timeout=30s")) {
+            shop.customer().stock("left", 10);
+            CompletableFuture<Answer> holder = shop.customer().order("left").toFuture();
+            eventually(() -> isHeld("left"));
+            Disposable waiter = shop.customer().order("left").subscribe();
+            eventually(() -> waiting("left") == 1);
+
+            waiter.dispose();
+
+            eventually(() -> waiting("left") == 0);
+            assertThat(isHeld("left")).isTrue();
+            assertThat(holder).isNotDone();
+            till.pay();
+            assertThat(holder.orTimeout(20, TimeUnit.SECONDS).join().isSold()).isTrue();
+            assertThat(shop.customer().stock("left")).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void whoDisconnectsWhileHoldingFreesTheLockForTheNextAndBuysNothing() {
+        try (Shop shop = open(new Till(), "holdfast.wait-timeout=30s")) {
+            shop.customer().stock("dropped", 10);
+            Disposable holder = shop.customer().order("dropped").subscribe();
+            eventually(() -> isHeld("dropped"));
+
+            holder.dispose();
+
+            eventually(() -> !isHeld("dropped"));
+            assertThat(shop.customer().stock("dropped")).isEqualTo(10);
+        }
+    }
+
+    @Test
+    void aBackEndThatIsAwayIsToldAsSuchAndHealthTurns() {
+        // Its own guard, since the other tests need theirs.
+        try (RedisServer own = RedisServer.start();
+                Shop shop = open(own, order -> Mono.empty(), "holdfast.wait-timeout=1s")) {
+            shop.customer().stock("away", 10);
+            assertThat(shop.customer().health().status()).isEqualTo(200);
+
+            own.stop();
+
+            Answer answer = shop.customer().order("away").block(Customer.LIMIT);
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.type()).isEqualTo("application/problem+json");
+            assertThat(answer.body()).containsEntry("title", "Not available");
+            Answer health = shop.customer().health();
+            assertThat(health.status()).isEqualTo(503);
+            assertThat(health.body().get("components"))
+                    .asString()
+                    .contains("holdfast={status=DOWN")
+                    .contains("redis={status=UP");
+
+            own.restart();
+
+            eventually(() -> shop.customer().health().status() == 200);
+            assertThat(shop.customer().order("away").block(Customer.LIMIT).isSold())
+                    .isTrue();
+            assertThat(shop.customer().stock("away")).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void theEndWaitsForARequestInFlightAndLeavesNoLock() {
+        Till till = new Till();
+        Shop shop = open(till);
+        shop.customer().stock("last", 10);
+        CompletableFuture<Answer> order = shop.customer().order("last").toFuture();
+        eventually(() -> isHeld("last"));
+
+        CompletableFuture<Void> end = CompletableFuture.runAsync(shop.context()::close);
+        eventually(() -> isRefused(shop));
+        assertThat(order).isNotDone();
+        assertThat(end).isNotDone();
+        assertThat(isHeld("last")).isTrue();
+        till.pay();
+
+        assertThat(order.orTimeout(20, TimeUnit.SECONDS).join().isSold()).isTrue();
+        end.orTimeout(20, TimeUnit.SECONDS).join();
+        assertThat(isHeld("last")).isFalse();
+        shop.customer().close();
+    }
+
+    @Test
+    void theEndReleasesWhatIsHeldWhenTheGraceIsOver() {
+        Shop shop = open(new Till(), "spring.lifecycle.timeout-per-shutdown-phase=200ms");
+        shop.customer().stock("cut", 10);
+        Disposable order = shop.customer().order("cut").onErrorComplete().subscribe();
+        eventually(() -> isHeld("cut"));
+
+        shop.close();
+
+        assertThat(isHeld("cut")).isFalse();
+        order.dispose();
+    }
+
+    private static Shop open(Payments payments, String... more) {
+        return open(guard, payments, more);
+    }
+
+    private static Shop open(RedisServer guard, Payments payments, String... more) {
+        return Shop.open(
+                payments,
+                Stream.concat(
+                                Stream.of(
+                                        "spring.profiles.active=redis",
+                                        "spring.data.redis.url=" + stock.uri(),
+                                        "holdfast.redis.uri=" + guard.uri()),
+                                Stream.of(more))
+                        .toArray(String[]::new));
+    }
+
+    private static boolean isRefused(Shop shop) {
+        return shop.customer()
+                .http()
+                .get()
+                .uri("/stock/last")
+                .retrieve()
+                .toBodilessEntity()
+                .map(answer -> false)
+                .onErrorReturn(WebClientRequestException.class, true)
+                .block(Customer.LIMIT);
+    }
+
+    private static boolean isHeld(String item) {
+        return inspected(item).anyMatch(LockReport::isHeld);
+    }
+
+    private static long waiting(String item) {
+        return inspected(item).mapToLong(LockReport::waiterCount).sum();
+    }
+
+    private static Stream<LockReport> inspected(String item) {
+        return inspector.inspect("stock/" + item).collectList().block(Customer.LIMIT).stream();
+    }
+
+    /** Looks again and again, since there is no event to wait for: the state of a real server is the subject. */
+    private static void eventually(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + Customer.LIMIT.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+        }
+    }
+}

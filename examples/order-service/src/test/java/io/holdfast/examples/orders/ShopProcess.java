@@ -1,0 +1,80 @@
+package io.holdfast.examples.orders;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** One instance of the real application, a JVM of its own. */
+record ShopProcess(Process process, int port) implements AutoCloseable {
+
+    private static final Pattern STARTED = Pattern.compile("Netty started on port (\\d+)");
+
+    static ShopProcess start(String redisUri) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                OrderServiceApplication.class.getName()));
+        Shop.USUAL.forEach(property -> command.add("--" + property));
+        command.addAll(List.of(
+                "--spring.profiles.active=redis",
+                "--spring.data.redis.url=" + redisUri,
+                "--holdfast.redis.uri=" + redisUri,
+                "--holdfast.lease-duration=2s",
+                "--holdfast.wait-timeout=30s",
+                "--orders.payment-time=10ms",
+                "--logging.level.org.springframework.boot=INFO"));
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            return new ShopProcess(process, portOf(process));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends with the process, at the latest; the tests are bounded as a whole. */
+    private static int portOf(Process process) throws IOException {
+        StringBuilder said = new StringBuilder();
+        BufferedReader lines =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            Matcher started = STARTED.matcher(line);
+            if (started.find()) {
+                drain(lines);
+                return Integer.parseInt(started.group(1));
+            }
+            said.append(line).append('\n');
+        }
+        throw new AssertionError("the application did not start:\n" + said);
+    }
+
+    /** So that the process never waits for somebody to read what it says. */
+    private static void drain(BufferedReader lines) {
+        Thread reader = new Thread(() -> lines.lines().forEach(line -> {}), "shop-output");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

@@ -1,0 +1,105 @@
+package io.holdfast.spring;
+
+import static io.holdfast.spring.InvalidLockPropertiesException.orRefused;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import java.time.Duration;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * One configuration per back end, which counts when the back end is chosen, its module is there, and the application has no own. Each
+ * bean is closed by Spring, after what uses it: {@code close()} of a back end is awaited.
+ */
+final class BackEnds {
+
+    private BackEnds() {}
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "holdfast.backend", havingValue = "memory")
+    @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
+    static class Memory {
+
+        @Bean
+        LockBackend holdfastLockBackend() {
+            return InMemoryLockBackend.create();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "holdfast.backend", havingValue = "redis")
+    @ConditionalOnClass(RedisLockBackend.class)
+    @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
+    static class Redis {
+
+        @Bean
+        LockBackend holdfastLockBackend(HoldfastProperties properties) {
+            return orRefused(() -> RedisBackends.redis(properties.redis()));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "holdfast.backend", havingValue = "redlock")
+    @ConditionalOnClass({RedisLockBackend.class, RedlockBackend.class})
+    @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
+    static class Redlock {
+
+        @Bean
+        LockBackend holdfastLockBackend(HoldfastProperties properties) {
+            return orRefused(() -> RedisBackends.redlock(properties.redlock(), properties.leaseDuration()));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "holdfast.backend", havingValue = "zookeeper")
+    @ConditionalOnClass(ZooKeeperLockBackend.class)
+    @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
+    static class Zookeeper {
+
+        private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
+
+        /** Nobody else's: not a candidate where the application asks for a Curator client of its own. */
+        @Bean(defaultCandidate = false, initMethod = "start", destroyMethod = "close")
+        @ConditionalOnProperty("holdfast.zookeeper.connect-string")
+        CuratorFramework holdfastCurator(HoldfastProperties properties) {
+            HoldfastProperties.Zookeeper zookeeper = properties.zookeeper();
+            Duration session = zookeeper.sessionTimeout();
+            Duration connect = session.compareTo(LONGEST_CONNECT) < 0 ? session : LONGEST_CONNECT;
+            return CuratorFrameworkFactory.newClient(
+                    zookeeper.connectString(),
+                    Math.toIntExact(session.toMillis()),
+                    Math.toIntExact(connect.toMillis()),
+                    // For Curator's own connection only: the locks' requests are repeated by the lock client.
+                    new ExponentialBackoffRetry(50, 3));
+        }
+
+        @Bean
+        LockBackend holdfastLockBackend(
+                HoldfastProperties properties,
+                @Qualifier("holdfastCurator") ObjectProvider<CuratorFramework> own,
+                ObjectProvider<CuratorFramework> borrowed) {
+            CuratorFramework client = own.getIfAvailable(borrowed::getIfUnique);
+            if (client == null) {
+                throw new InvalidLockPropertiesException(
+                        "holdfast.backend is zookeeper, but holdfast.zookeeper.connect-string is not set, and the application has no CuratorFramework that could be shared.",
+                        "Set it to the servers, such as host1:2181,host2:2181,host3:2181, or define one bean of type CuratorFramework.");
+            }
+            String root = properties.zookeeper().root();
+            return orRefused(
+                    () -> ZooKeeperLockBackend.builder(client).root(root).build());
+        }
+    }
+}

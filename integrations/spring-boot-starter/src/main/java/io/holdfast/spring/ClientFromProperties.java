@@ -1,0 +1,62 @@
+package io.holdfast.spring;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockListener;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spring.HoldfastProperties.Backend;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** From properties to a client. */
+final class ClientFromProperties {
+
+    private ClientFromProperties() {}
+
+    static LockClient make(
+            HoldfastProperties properties,
+            LockBackend backend,
+            List<LockListener> listeners,
+            List<LockClientCustomizer> customizers) {
+        return InvalidLockPropertiesException.orRefused(() -> {
+            LockClient.Builder builder = LockClient.builder(backend)
+                    .options(options(properties))
+                    .closeBackend(false); // a bean of its own, which Spring closes after the client
+            if (properties.operationTimeout() != null) {
+                builder = builder.operationTimeout(properties.operationTimeout());
+            }
+            if (!listeners.isEmpty()) {
+                builder = builder.listener(
+                        listeners.stream().reduce(LockListener::andThen).orElseThrow());
+            }
+            for (LockClientCustomizer customizer : customizers) {
+                builder = customizer.customize(builder);
+            }
+            return builder.build();
+        });
+    }
+
+    private static LockOptions options(HoldfastProperties properties) {
+        LockOptions.Builder options = LockOptions.builder()
+                .leaseDuration(properties.leaseDuration())
+                .autoRenew(properties.autoRenew())
+                .reentrant(properties.reentrant());
+        if (properties.waitTimeout() != null) {
+            options = options.waitTimeout(properties.waitTimeout());
+        }
+        if (properties.maxHoldTime() != null) {
+            options = options.maxHoldTime(properties.maxHoldTime());
+        }
+        return options.build();
+    }
+
+    static InvalidLockPropertiesException noBackend(@Nullable Backend chosen) {
+        return chosen == null
+                ? new InvalidLockPropertiesException(
+                        "holdfast.backend is not set, and the application has no LockBackend of its own.",
+                        "Set it to memory, redis, redlock or zookeeper.")
+                : new InvalidLockPropertiesException(
+                        "holdfast.backend is %s, but its module is not on the class path.".formatted(chosen.text()),
+                        "Add %s to the dependencies of the application.".formatted(chosen.artifacts()));
+    }
+}

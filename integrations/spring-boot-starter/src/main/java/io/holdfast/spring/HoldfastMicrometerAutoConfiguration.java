@@ -1,0 +1,55 @@
+package io.holdfast.spring;
+
+import io.holdfast.LockClient;
+import io.holdfast.micrometer.LockFamilies;
+import io.holdfast.micrometer.LockMetrics;
+import io.holdfast.micrometer.ObservedLocks;
+import io.holdfast.spi.LockBackend;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Meters where there is a {@link MeterRegistry}, observations where there is an {@link ObservationRegistry}, when the application has
+ * {@code holdfast-micrometer}. Both are of the {@link LockClient} that is made here, not of the application's own. A {@link
+ * LockFamilies} bean says what the families of locks are.
+ */
+@AutoConfiguration(
+        after = HoldfastAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
+        })
+@ConditionalOnClass(LockMetrics.class)
+@ConditionalOnBean(LockClientLifecycle.class)
+public final class HoldfastMicrometerAutoConfiguration {
+
+    /** Made by Spring Boot. */
+    public HoldfastMicrometerAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockFamilies holdfastLockFamilies() {
+        return LockFamilies.beforeSlash();
+    }
+
+    @Bean
+    @ConditionalOnBean(MeterRegistry.class)
+    @ConditionalOnMissingBean
+    LockMetrics holdfastLockMetrics(MeterRegistry meters, LockBackend backend, LockFamilies families) {
+        return LockMetrics.builder(meters, backend).families(families).build();
+    }
+
+    @Bean
+    @ConditionalOnBean(ObservationRegistry.class)
+    LockClientDecorator holdfastObservedLocks(ObservationRegistry observations, LockFamilies families) {
+        return (client, backend) -> ObservedLocks.builder(client, backend, observations)
+                .families(families)
+                .build();
+    }
+}

@@ -1,0 +1,113 @@
+package io.holdfast.spring;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What an application says about its locks. The defaults of options that are null are those of the library.
+ *
+ * @param backend Where locks are kept.
+ * @param leaseDuration How long the store keeps a lock without a renewal, so how long a crash can keep it.
+ * @param waitTimeout How long an acquisition waits, all included. Zero is one look. Without a limit by default.
+ * @param autoRenew Whether leases are renewed while they are held.
+ * @param maxHoldTime How long a lease may be held in all. Without a limit by default.
+ * @param reentrant Whether withLock inside the same lock gives a view of the same lease, or an error.
+ * @param operationTimeout After this, the outcome of one request to the back end counts as unknown. By default a quarter of the
+ *     lease duration, at most 2 s.
+ * @param redis One Redis deployment.
+ * @param redlock A majority of independent Redis servers.
+ * @param zookeeper ZooKeeper.
+ */
+@ConfigurationProperties("holdfast")
+record HoldfastProperties(
+        @Nullable Backend backend,
+        @DefaultValue("30s") Duration leaseDuration,
+        @Nullable Duration waitTimeout,
+        @DefaultValue("true") boolean autoRenew,
+        @Nullable Duration maxHoldTime,
+        @DefaultValue("true") boolean reentrant,
+        @Nullable Duration operationTimeout,
+        @DefaultValue Redis redis,
+        @DefaultValue Redlock redlock,
+        @DefaultValue Zookeeper zookeeper) {
+
+    /** Where locks are kept. */
+    enum Backend {
+        MEMORY("io.holdfast:holdfast-core"),
+        REDIS("io.holdfast:holdfast-redis"),
+        REDLOCK("io.holdfast:holdfast-redlock and io.holdfast:holdfast-redis"),
+        ZOOKEEPER("io.holdfast:holdfast-zookeeper");
+
+        private final String artifacts;
+
+        Backend(String artifacts) {
+            this.artifacts = artifacts;
+        }
+
+        String artifacts() {
+            return artifacts;
+        }
+
+        /** As it is written in properties. */
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * One Redis deployment.
+     *
+     * @param uri A standalone server, or the sentinels and their master, such as redis://localhost:6379 or
+     *     redis-sentinel://host1,host2#master.
+     * @param clusterUris Servers of a cluster that are asked for the others.
+     * @param keyPrefix What every key and channel begins with.
+     */
+    record Redis(
+            @Nullable String uri,
+            @DefaultValue List<String> clusterUris,
+            @DefaultValue("holdfast:") String keyPrefix) {
+
+        /** An address may have a password. */
+        @Override
+        public String toString() {
+            return "Redis[keyPrefix=%s]".formatted(keyPrefix);
+        }
+    }
+
+    /**
+     * A majority of independent Redis servers.
+     *
+     * @param uris The servers, an odd number of them, three at least.
+     * @param quarantine How old a server must be before it grants anything: the longest lease of all clients, or zero where servers
+     *     write every grant to their disk before they answer.
+     * @param keyPrefix What every key and channel begins with.
+     */
+    record Redlock(
+            @DefaultValue List<String> uris,
+            @Nullable Duration quarantine,
+            @DefaultValue("holdfast:") String keyPrefix) {
+
+        /** An address may have a password. */
+        @Override
+        public String toString() {
+            return "Redlock[servers=%d, quarantine=%s, keyPrefix=%s]".formatted(uris.size(), quarantine, keyPrefix);
+        }
+    }
+
+    /**
+     * ZooKeeper.
+     *
+     * @param connectString Host and port of each server, separated by commas. Without it the application's own CuratorFramework is
+     *     used.
+     * @param root The node under which all locks are.
+     * @param sessionTimeout How long the session outlives the application, so how long a crash can keep a lock.
+     */
+    record Zookeeper(
+            @Nullable String connectString,
+            @DefaultValue("/holdfast") String root,
+            @DefaultValue("30s") Duration sessionTimeout) {}
+}

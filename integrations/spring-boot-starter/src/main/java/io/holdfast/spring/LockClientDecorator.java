@@ -1,0 +1,11 @@
+package io.holdfast.spring;
+
+import io.holdfast.LockClient;
+import io.holdfast.spi.LockBackend;
+
+/** Wraps the client when it has been made. */
+@FunctionalInterface
+interface LockClientDecorator {
+
+    LockClient decorate(LockClient client, LockBackend backend);
+}

@@ -1,0 +1,89 @@
+package io.holdfast.spring;
+
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.spi.LockBackend;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** From properties to back ends in Redis. */
+final class RedisBackends {
+
+    private RedisBackends() {}
+
+    static LockBackend redis(HoldfastProperties.Redis properties) {
+        boolean isCluster = !properties.clusterUris().isEmpty();
+        if (isCluster == (properties.uri() != null)) {
+            throw new InvalidLockPropertiesException(
+                    isCluster
+                            ? "holdfast.redis.uri and holdfast.redis.cluster-uris are both set."
+                            : "holdfast.backend is redis, but neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set.",
+                    "Set the first for a standalone server or sentinels, such as redis://localhost:6379, the second for a cluster.");
+        }
+        RedisLockBackend.Builder builder = properties.uri() != null
+                ? RedisLockBackend.builder(address("holdfast.redis.uri", properties.uri()))
+                : RedisLockBackend.clusterBuilder(addresses("holdfast.redis.cluster-uris", properties.clusterUris()));
+        return builder.keyPrefix(properties.keyPrefix()).build();
+    }
+
+    static LockBackend redlock(HoldfastProperties.Redlock properties, Duration leaseDuration) {
+        List<RedisURI> servers = addresses("holdfast.redlock.uris", properties.uris());
+        Duration quarantine = quarantine(properties.quarantine(), leaseDuration);
+        requireDistinct(servers);
+        return RedlockBackend.over(servers.stream()
+                .map(server -> RedisLockBackend.builder(server)
+                        .keyPrefix(properties.keyPrefix())
+                        .quarantine(quarantine)
+                        .build())
+                .toList());
+    }
+
+    private static Duration quarantine(@Nullable Duration set, Duration leaseDuration) {
+        String remedy =
+                "Set it to the longest lease of all clients of these servers, here and there, or to 0s if each server writes every grant to its disk before it answers.";
+        if (set == null) {
+            throw new InvalidLockPropertiesException(
+                    "holdfast.backend is redlock, but holdfast.redlock.quarantine is not set: a server that comes back without its locks would vote at once.",
+                    remedy);
+        }
+        if (!set.isZero() && set.compareTo(leaseDuration) < 0) {
+            throw new InvalidLockPropertiesException(
+                    "holdfast.redlock.quarantine is %s, shorter than holdfast.lease-duration, which is %s."
+                            .formatted(set, leaseDuration),
+                    remedy);
+        }
+        return set;
+    }
+
+    /** One server that is there twice would have two votes. */
+    private static void requireDistinct(List<RedisURI> servers) {
+        Set<String> seen = new HashSet<>();
+        for (RedisURI server : servers) {
+            String place = server.getHost() + ":" + server.getPort();
+            if (server.getHost() != null && !seen.add(place)) {
+                throw new InvalidLockPropertiesException(
+                        "holdfast.redlock.uris has the server %s twice.".formatted(place),
+                        "Name servers that know nothing of each other, each of them once.");
+            }
+        }
+    }
+
+    private static List<RedisURI> addresses(String property, List<String> texts) {
+        return texts.stream().map(text -> address(property, text)).toList();
+    }
+
+    /** What the driver says about an address that it does not understand repeats it, with the password. */
+    private static RedisURI address(String property, String text) {
+        try {
+            return RedisURI.create(text);
+        } catch (IllegalArgumentException unreadable) {
+            throw new InvalidLockPropertiesException(
+                    property + " has a value that is no address of Redis.",
+                    "Write it as redis://host:port or rediss://host:port, with user:password@ before the host if needed, special characters of which in percent encoding.");
+        }
+    }
+}

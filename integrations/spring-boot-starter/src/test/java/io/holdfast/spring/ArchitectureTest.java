@@ -1,0 +1,37 @@
+package io.holdfast.spring;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.holdfast.testkit.ArchitectureRules;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+
+    private static final JavaClasses CODE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.holdfast.spring");
+
+    @Test
+    void moduleKeepsTheRules() {
+        ArchitectureRules.checkAll(CODE);
+    }
+
+    @Test
+    void onlyWhatAnApplicationNamesIsPublic() {
+        classes()
+                .that()
+                .arePublic()
+                .should()
+                .be(HoldfastAutoConfiguration.class)
+                .orShould()
+                .be(HoldfastHealthAutoConfiguration.class)
+                .orShould()
+                .be(HoldfastMicrometerAutoConfiguration.class)
+                .orShould()
+                .be(LockClientCustomizer.class)
+                .check(CODE);
+    }
+}

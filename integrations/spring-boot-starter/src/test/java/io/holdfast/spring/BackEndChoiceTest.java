@@ -1,0 +1,218 @@
+package io.holdfast.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import java.time.Duration;
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+
+/** Which back end an application gets, and what it is told when it gets none. No server is needed: none is asked before it is used. */
+class BackEndChoiceTest {
+
+    private static final String FIVE =
+            "redis://127.0.0.1:1,redis://127.0.0.1:2,redis://127.0.0.1:3,redis://127.0.0.1:4,redis://127.0.0.1:5";
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class));
+
+    /** Some part of the application that would use a Curator client if there were one. */
+    record Bystander(ObjectProvider<CuratorFramework> curator) {}
+
+    @Test
+    void oneLineGivesLocksInMemory() {
+        runner.withPropertyValues("holdfast.backend=memory").run(context -> {
+            assertThat(context).getBean(LockBackend.class).isInstanceOf(InMemoryLockBackend.class);
+            StepVerifier.create(context.getBean(LockClient.class).lock("a").withLock(Mono.just("done")))
+                    .expectNext("done")
+                    .expectComplete()
+                    .verify(Duration.ofSeconds(10));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "holdfast.redis.uri, redis://user:secret@localhost:6379/2",
+        "holdfast.redis.uri, 'redis-sentinel://h1,h2,h3#main'",
+        "holdfast.redis.cluster-uris, 'redis://h1:7000,redis://h2:7000'"
+    })
+    void twoLinesGiveLocksInRedis(String property, String value) {
+        runner.withPropertyValues("holdfast.backend=redis", property + "=" + value)
+                .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(RedisLockBackend.class));
+    }
+
+    @Test
+    void threeLinesGiveARedlock() {
+        runner.withPropertyValues(
+                        "holdfast.backend=redlock", "holdfast.redlock.uris=" + FIVE, "holdfast.redlock.quarantine=30s")
+                .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(RedlockBackend.class));
+    }
+
+    @Test
+    void twoLinesGiveLocksInZooKeeperOnASessionThatEndsWithTheContext() {
+        runner.withPropertyValues("holdfast.backend=zookeeper", "holdfast.zookeeper.connect-string=127.0.0.1:1")
+                .withBean(Bystander.class)
+                .run(context -> {
+                    assertThat(context).getBean(LockBackend.class).isInstanceOf(ZooKeeperLockBackend.class);
+                    CuratorFramework own = context.getBean("holdfastCurator", CuratorFramework.class);
+                    assertThat(own.getState()).isEqualTo(CuratorFrameworkState.STARTED);
+                    assertThat(own.getZookeeperClient().getConnectionTimeoutMs())
+                            .isEqualTo(15_000);
+                    assertThat(context.getBean(Bystander.class).curator().getIfAvailable())
+                            .as("nobody else's")
+                            .isNull();
+
+                    context.close();
+
+                    assertThat(own.getState()).isEqualTo(CuratorFrameworkState.STOPPED);
+                });
+    }
+
+    @Test
+    void aCuratorClientOfTheApplicationIsBorrowed() {
+        CuratorFramework mine = CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1));
+        runner.withPropertyValues("holdfast.backend=zookeeper")
+                .withBean(CuratorFramework.class, () -> mine, definition -> definition.setDestroyMethodName(""))
+                .run(context -> {
+                    assertThat(context).getBean(LockBackend.class).isInstanceOf(ZooKeeperLockBackend.class);
+                    context.close();
+                    assertThat(mine.getState()).isEqualTo(CuratorFrameworkState.LATENT);
+                });
+    }
+
+    @Test
+    void aBackEndOfTheApplicationWins() {
+        InMemoryLockBackend mine = InMemoryLockBackend.create();
+        runner.withPropertyValues("holdfast.backend=redis")
+                .withBean(InMemoryLockBackend.class, () -> mine)
+                .run(context -> {
+                    assertThat(context).hasSingleBean(LockClient.class);
+                    assertThat(context).getBean(LockBackend.class).isSameAs(mine);
+                });
+    }
+
+    @Test
+    void aClientOfTheApplicationWins() {
+        LockClient mine = LockClient.create(InMemoryLockBackend.create());
+        runner.withPropertyValues("holdfast.backend=memory")
+                .withBean(LockClient.class, () -> mine)
+                .run(context -> {
+                    assertThat(context).getBean(LockClient.class).isSameAs(mine);
+                    assertThat(context).doesNotHaveBean(LockBackend.class).doesNotHaveBean(LockClientLifecycle.class);
+                });
+    }
+
+    @Test
+    void aClientOfTheApplicationNeedsNoProperties() {
+        runner.withBean(LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "redis, holdfast.redis.uri, io.holdfast:holdfast-redis",
+        "redlock, holdfast.redlock.uris, io.holdfast:holdfast-redlock and io.holdfast:holdfast-redis",
+        "zookeeper, holdfast.zookeeper.connect-string, io.holdfast:holdfast-zookeeper"
+    })
+    void aMissingModuleIsNamed(String backend, String property, String artifacts) {
+        runner.withClassLoader(
+                        new FilteredClassLoader("io.holdfast.redis", "io.holdfast.redlock", "io.holdfast.zookeeper"))
+                .withPropertyValues("holdfast.backend=" + backend, property + "=x")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidLockPropertiesException.class)
+                        .hasMessageContaining(
+                                "holdfast.backend is " + backend + ", but its module is not on the class path")
+                        .hasMessageContaining("Add " + artifacts + " to the dependencies"));
+    }
+
+    @Test
+    void noChoiceIsNoChoice() {
+        refused("holdfast.backend is not set");
+    }
+
+    @Test
+    void anUnknownBackEndIsRefused() {
+        runner.withPropertyValues("holdfast.backend=postgres")
+                .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("postgres"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "holdfast.backend=redis | neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set",
+                "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.cluster-uris=redis://b | both set",
+                "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.key-prefix=a{b | keyPrefix must have no whitespace and no braces",
+                "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that is free for locks",
+                "holdfast.backend=redlock; holdfast.redlock.uris=redis://a,redis://b,redis://c | holdfast.redlock.quarantine is not set",
+                "holdfast.backend=redlock; holdfast.redlock.quarantine=10s; holdfast.redlock.uris=redis://a,redis://b,redis://c | holdfast.redlock.quarantine is PT10S, shorter than holdfast.lease-duration, which is PT30S",
+                "holdfast.backend=redlock; holdfast.redlock.quarantine=0s; holdfast.redlock.uris=redis://a,redis://b | masters must be at least three, was 2",
+                "holdfast.backend=redlock; holdfast.redlock.quarantine=0s; holdfast.redlock.uris=redis://a,redis://b,redis://:pw@a | has the server a:6379 twice",
+                "holdfast.backend=memory; holdfast.lease-duration=1s; holdfast.operation-timeout=1s | three operation timeouts must fit into a lease",
+                "holdfast.backend=memory; holdfast.max-hold-time=1s | maxHoldTime must be at least leaseDuration"
+            })
+    void propertiesThatDoNotFitAreRefused(String properties, String message) {
+        refused(message, properties.split("; ", -1));
+    }
+
+    @Test
+    void aMalformedAddressIsNotRepeated() {
+        runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=redis://me:se cret@localhost")
+                .run(context -> {
+                    assertThat(context.getStartupFailure())
+                            .hasStackTraceContaining("holdfast.redis.uri has a value that is no address")
+                            .asString()
+                            .doesNotContain("cret");
+                    assertThat(context.getStartupFailure())
+                            .rootCause()
+                            .hasNoSuppressedExceptions()
+                            .message()
+                            .doesNotContain("cret");
+                });
+    }
+
+    @Test
+    void addressesAreNotPrinted() {
+        HoldfastProperties.Redis redis = new HoldfastProperties.Redis("redis://:secret@h", List.of(), "p:");
+        HoldfastProperties.Redlock redlock = new HoldfastProperties.Redlock(List.of("redis://:secret@h"), null, "p:");
+        assertThat(redis + " " + redlock).doesNotContain("secret");
+    }
+
+    @Test
+    void whatIsWrongIsShownWithoutAStackTrace() {
+        runner.run(context -> {
+            var analysis = new InvalidLockPropertiesAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription()).startsWith("holdfast.backend is not set");
+            assertThat(analysis.getAction()).isEqualTo("Set it to memory, redis, redlock or zookeeper.");
+        });
+    }
+
+    private void refused(String message, String... properties) {
+        runner.withPropertyValues(properties)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidLockPropertiesException.class)
+                        .hasMessageContaining(message));
+    }
+}

@@ -1,0 +1,253 @@
+package io.holdfast.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LockListener;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.LossReason;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import java.io.IOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.CompositeReactiveHealthContributor;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.ReactiveHealthContributor;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+
+/** What the client of an application does for it: options, listeners, the end, health. */
+class ClientOfTheApplicationTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(10);
+
+    private final ReactiveWebApplicationContextRunner runner = new ReactiveWebApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(HoldfastAutoConfiguration.class, HoldfastHealthAutoConfiguration.class))
+            .withPropertyValues("holdfast.backend=memory");
+
+    interface Lines {
+        void write(String line);
+    }
+
+    /** Writes down in which order things end. */
+    private record Diary(LockBackend delegate, Lines lines) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(claim).doOnNext(answer -> lines.write("released"));
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return delegate.close().doOnSuccess(nothing -> lines.write("closed"));
+        }
+    }
+
+    /** As an application would define it: Spring closes what has a public {@code close()}, and awaits what that returns. */
+    @Configuration(proxyBeanMethods = false)
+    static class WithDiary {
+
+        @Bean
+        LockBackend diary(Lines lines) {
+            return new Diary(InMemoryLockBackend.create(), lines);
+        }
+    }
+
+    /** Cannot be made, when the client has been. */
+    static final class Broken {
+        Broken(LockClient locks) {
+            throw new IllegalStateException("broken, with " + locks);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+
+    @Test
+    void optionsAreThoseOfTheProperties() {
+        runner.withPropertyValues("holdfast.wait-timeout=0s", "holdfast.reentrant=false")
+                .run(context -> {
+                    LockClient locks = context.getBean(LockClient.class);
+                    StepVerifier.create(locks.lock("a").acquire())
+                            .expectNextCount(1)
+                            .verifyComplete();
+
+                    StepVerifier.create(locks.lock("a").acquire())
+                            .expectError(LockTimeoutException.class)
+                            .verify(LIMIT);
+                    StepVerifier.create(locks.lock("b").withLock(locks.lock("b").withLock(Mono.just(1))))
+                            .expectError(IllegalStateException.class)
+                            .verify(LIMIT);
+                });
+    }
+
+    @Test
+    void everyListenerIsToldAndEveryCustomizerIsAsked() {
+        List<LockEvent> first = new CopyOnWriteArrayList<>();
+        List<LockEvent> second = new CopyOnWriteArrayList<>();
+        List<String> asked = new ArrayList<>();
+        runner.withBean("first", LockListener.class, () -> first::add)
+                .withBean("second", LockListener.class, () -> second::add)
+                .withBean(LockClientCustomizer.class, () -> builder -> {
+                    asked.add("customizer");
+                    return builder.operationTimeout(Duration.ofSeconds(1));
+                })
+                .run(context -> {
+                    StepVerifier.create(
+                                    context.getBean(LockClient.class).lock("a").withLock(Mono.just(1)))
+                            .expectNext(1)
+                            .expectComplete()
+                            .verify(LIMIT);
+
+                    assertThat(first).isNotEmpty().isEqualTo(second);
+                    assertThat(asked).containsExactly("customizer");
+                });
+    }
+
+    @Test
+    void theEndReleasesWhatIsHeldAndThenClosesTheBackEnd() {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        runner.withUserConfiguration(WithDiary.class)
+                .withBean(Lines.class, () -> lines::add)
+                .run(context -> {
+                    LockLease lease = context.getBean(LockClient.class)
+                            .lock("a")
+                            .acquire()
+                            .block(LIMIT);
+
+                    context.close();
+
+                    StepVerifier.create(lease.onLoss())
+                            .expectNext(LossReason.CLIENT_CLOSED)
+                            .expectComplete()
+                            .verify(LIMIT);
+                    assertThat(lines).containsExactly("released", "closed");
+                });
+    }
+
+    @Test
+    void anApplicationThatDoesNotStartLeavesNothingOpen() {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        runner.withUserConfiguration(WithDiary.class)
+                .withBean(Lines.class, () -> lines::add)
+                .withBean(Broken.class)
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(lines).containsExactly("closed");
+                });
+    }
+
+    @Test
+    void locksEndAfterTheWebServerAndBeforeConnections() {
+        runner.run(
+                context -> assertThat(context.getBean(LockClientLifecycle.class).getPhase())
+                        .isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE)
+                        .isLessThan(WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE)
+                        .isPositive());
+    }
+
+    @Test
+    void aPausedContextGoesOnWithItsLeases() {
+        runner.run(context -> {
+            LockLease lease =
+                    context.getBean(LockClient.class).lock("a").acquire().block(LIMIT);
+
+            context.getSourceApplicationContext().pause();
+            context.getSourceApplicationContext().restart();
+
+            assertThat(lease.isValid()).isTrue();
+        });
+    }
+
+    @Test
+    void aStoppedContextCannotBeStartedAgain() {
+        runner.run(context -> {
+            context.getSourceApplicationContext().stop();
+
+            assertThatThrownBy(() -> context.getSourceApplicationContext().start())
+                    .hasStackTraceContaining("make a new context");
+        });
+    }
+
+    @Test
+    void healthIsUpWhileTheBackEndAnswersAndDownWhenItDoesNot() {
+        InMemoryLockBackend backend = InMemoryLockBackend.create();
+        runner.withBean(LockBackend.class, () -> backend).run(context -> {
+            ReactiveHealthIndicator health = context.getBean(ReactiveHealthIndicator.class);
+            assertThat(health.health().map(Health::getStatus).block(LIMIT)).isEqualTo(Status.UP);
+
+            StepVerifier.create(backend.close()).expectComplete().verify(LIMIT);
+
+            assertThat(health.health().map(Health::getStatus).block(LIMIT)).isEqualTo(Status.DOWN);
+        });
+    }
+
+    @Test
+    void healthOfSeveralClientsIsReportedOneByOne() {
+        runner.withBean("one", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
+                .withBean("two", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
+                .run(context -> assertThat(context)
+                        .getBean("holdfastHealthContributor")
+                        .isInstanceOf(CompositeReactiveHealthContributor.class));
+    }
+
+    @Test
+    void anApplicationFindsItAllByItself() {
+        new ReactiveWebApplicationContextRunner()
+                .withUserConfiguration(Application.class)
+                .withPropertyValues("holdfast.backend=memory")
+                .run(context ->
+                        assertThat(context).hasSingleBean(LockClient.class).hasBean("holdfastHealthContributor"));
+    }
+
+    @Test
+    void healthCanBeTurnedOff() {
+        runner.withPropertyValues("management.health.holdfast.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(ReactiveHealthContributor.class));
+    }
+
+    @Test
+    void healthNeedsNoActuator() {
+        new ReactiveWebApplicationContextRunner()
+                .withClassLoader(new FilteredClassLoader("org.springframework.boot.health"))
+                .withUserConfiguration(Application.class)
+                .withPropertyValues(
+                        "holdfast.backend=memory",
+                        // On the class path as far as Spring can see, since it reads the list of them elsewhere.
+                        "spring.autoconfigure.exclude=org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration,org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration")
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockClient.class));
+    }
+
+    @Test
+    void everyPropertyIsDescribedForEditors() throws IOException {
+        URL file = getClass().getClassLoader().getResource("META-INF/spring-configuration-metadata.json");
+        try (var in = file.openStream()) {
+            String json = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(json)
+                    .contains("\"holdfast.backend\"", "\"holdfast.redlock.quarantine\"", "Where locks are kept.");
+        }
+    }
+}
