@@ -105,46 +105,45 @@ final class Emission {
 
     /** Decides for the lease and against leaving: {@link #emit} follows. False when the subscriber has left before. */
     boolean begin() {
-        return !isCancelledBelow() && !isCancelledFuture() && STAGE.compareAndSet(this, OPEN, EMITTING);
+        return cancelledBelow() == null && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
     /** Hands the lease over. False when the subscriber left meanwhile, and the lease is to be given back. */
     boolean emit(LeaseHandle lease) {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
+        // Not after onComplete(): doFinally() marks itself then, whatever has ended it, and passes on every
+        // cancellation.
+        Object cancelled = cancelledBelow();
         subscriber.onComplete();
         emitter = null;
-        if (isCancelledFuture()) {
-            return false; // it does not cancel any more once it was handed something
-        }
-        if (!isCancelledBelow()) {
+        if (cancelled == null) {
             return STAGE.compareAndSet(this, EMITTING, OVER);
         }
+        if (cancelled instanceof Future<?>) {
+            return false; // it does not cancel any more once it was handed something
+        }
         // Reactor's own subscribers mark themselves so when they have what they wanted, too. Those never cancel
-        // afterwards: a
-        // cancellation that still comes was on its way, and the lease was dropped.
+        // afterwards: a cancellation that still comes was on its way, and the lease was dropped.
         handedOver = lease.held();
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
     }
 
-    /** The future of {@code toFuture()} drops what comes after its own cancellation. */
-    private boolean isCancelledFuture() {
-        return subscriber instanceof Future<?> future && future.isCancelled();
-    }
-
     /**
-     * Whether a subscriber further down drops what comes, although its cancellation has not come up to here yet: it marks itself first,
-     * and cancels then. Without this look a thread that sleeps in between would leave the lease to the garbage collector.
+     * A subscriber further down that drops what comes, although its cancellation has not come up to here yet: it marks itself first, and
+     * cancels then. Without this look a thread that sleeps in between would leave the lease to the garbage collector. The future of
+     * {@code toFuture()} cannot be scanned, but knows that it was cancelled.
      */
-    private boolean isCancelledBelow() {
-        Scannable below = Scannable.from(subscriber);
-        while (below != null && below.isScanAvailable()) {
-            if (below.scanOrDefault(Scannable.Attr.CANCELLED, false)) {
-                return true;
+    private @Nullable Object cancelledBelow() {
+        Object marked = null;
+        Object below = subscriber;
+        while (below instanceof Scannable at && at.isScanAvailable()) {
+            if (marked == null && at.scanOrDefault(Scannable.Attr.CANCELLED, false)) {
+                marked = at;
             }
-            below = below.scan(Scannable.Attr.ACTUAL);
+            below = at.scanUnsafe(Scannable.Attr.ACTUAL);
         }
-        return false;
+        return below instanceof Future<?> future && future.isCancelled() ? future : marked;
     }
 
     /** Ends empty, unless it is over. */

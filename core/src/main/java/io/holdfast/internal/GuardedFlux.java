@@ -57,12 +57,17 @@ final class GuardedFlux<T> extends Flux<T> {
 
     private static final class Guard<T> implements Subscription {
 
+        private static final Subscription NOT_YET = Operators.emptySubscription();
+
         private final Mono<LockLease> acquire;
         private final Function<? super LockLease, ? extends Publisher<T>> work;
         private final CoreSubscriber<? super T> subscriber;
         private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IDLE);
         private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
         private final Acquiring acquiring = new Acquiring();
+
+        /** The work's own, once it has begun and until it is cancelled. */
+        private final AtomicReference<Subscription> running = new AtomicReference<>(NOT_YET);
 
         /** Written once, before the work is subscribed to. */
         private volatile @Nullable LockLease lease;
@@ -110,10 +115,13 @@ final class GuardedFlux<T> extends Flux<T> {
                 releaseInBackground(granted);
                 return;
             }
-            start(granted);
-            if (!stage.compareAndSet(Stage.STARTING, Stage.WORKING)
-                    && stage.compareAndSet(Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
-                releaseInBackground(granted);
+            try {
+                start(granted);
+            } finally {
+                if (!stage.compareAndSet(Stage.STARTING, Stage.WORKING)
+                        && stage.compareAndSet(Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
+                    releaseInBackground(granted);
+                }
             }
         }
 
@@ -130,9 +138,9 @@ final class GuardedFlux<T> extends Flux<T> {
                 Publisher<T> publisher = requireNonNull(work.apply(granted), "the work under a lock must not be null");
                 publisher.subscribe(new Working(context));
             } catch (Throwable thrown) {
-                Exceptions.throwIfJvmFatal(thrown);
-                demand.cancel(); // a publisher may throw when it has begun
+                cancelWork(); // a publisher may throw when it has begun
                 workEnded(thrown);
+                Exceptions.throwIfJvmFatal(thrown); // not before: the lock would be held, and renewed, for ever
             }
         }
 
@@ -151,7 +159,7 @@ final class GuardedFlux<T> extends Flux<T> {
 
         private void lost(LossReason reason) {
             if (leaveWork(Stage.ENDED)) {
-                demand.cancel();
+                cancelWork();
                 LockLease gone = held();
                 subscriber.onError(new LockLostException(gone.lockName(), reason, gone.fencingToken()));
             }
@@ -185,7 +193,15 @@ final class GuardedFlux<T> extends Flux<T> {
 
         private void stopWork() {
             stopWatchingLoss();
-            demand.cancel();
+            cancelWork();
+        }
+
+        /**
+         * Not through the demand: it passes no cancellation on as long as it passes on the first request, and all of what is synchronous
+         * runs within that.
+         */
+        private void cancelWork() {
+            running.getAndSet(Operators.cancelledSubscription()).cancel();
         }
 
         private void stopWatchingLoss() {
@@ -224,9 +240,12 @@ final class GuardedFlux<T> extends Flux<T> {
             }
         }
 
-        private final class Working implements CoreSubscriber<T> {
+        private final class Working implements CoreSubscriber<T>, Subscription {
 
             private final Context context;
+
+            /** Written once, by {@code onSubscribe}. */
+            private Subscription upstream = NOT_YET;
 
             Working(Context context) {
                 this.context = context;
@@ -239,8 +258,22 @@ final class GuardedFlux<T> extends Flux<T> {
 
             @Override
             public void onSubscribe(Subscription s) {
-                demand.set(s);
+                if (running.compareAndSet(NOT_YET, s)) {
+                    upstream = s;
+                    boolean unused = demand.set(this);
+                } else {
+                    s.cancel();
+                }
             }
+
+            @Override
+            public void request(long n) {
+                upstream.request(n);
+            }
+
+            /** The demand is never cancelled: {@link #cancelWork} does that. */
+            @Override
+            public void cancel() {}
 
             @Override
             public void onNext(T element) {

@@ -312,10 +312,15 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     @Override
     public void released(Ownership ownership, boolean unknownBefore) {
-        decide(s -> s.releaseAnswered(ownership, unknownBefore));
-        if (state.phase() == Phase.RELEASED && lock.engine().events.areWanted()) {
+        decide(s -> s.releaseAnswered(ownership, unknownBefore), this::tellAndAct);
+    }
+
+    /** In this order: whoever was told that the lease has ended, or that the client is closed, finds it counted. */
+    private void tellAndAct(LeaseAction action) {
+        if (action == LeaseAction.SIGNAL_RELEASED && lock.engine().events.areWanted()) {
             boolean unused = tellEnd(new LockEvent.Released(claim.key().name(), fencingToken, heldUntilReleased()));
         }
+        act(action);
     }
 
     @Override
@@ -325,11 +330,11 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     @Override
     public void unconfirmed(LockBackendException lastFailure) {
-        decide(LeaseState::releaseGivenUp);
         String name = claim.key().name();
         if (!tellEnd(new LockEvent.ReleaseUnconfirmed(name, fencingToken, heldUntilReleased(), lastFailure))) {
             lock.engine().events.report(new LockEvent.WithdrawalUnconfirmed(name, lastFailure));
         }
+        decide(LeaseState::releaseGivenUp);
     }
 
     private boolean tellEnd(LockEvent end) {

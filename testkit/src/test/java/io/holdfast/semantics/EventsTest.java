@@ -175,6 +175,17 @@ class EventsTest {
     }
 
     @Test
+    void theReleaseIsToldToTheListenerBeforeItIsToldToTheHolder() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.on(Operation.RELEASE).next(Fault.delayedReply(Duration.ofMillis(100)));
+        List<Class<?>> toldBefore = new ArrayList<>();
+        world.subscribe(lease.release().doOnTerminate(() -> toldBefore.addAll(kinds())));
+        world.pass(Duration.ofMillis(100));
+
+        assertThat(toldBefore).containsExactly(AcquireStarted.class, Acquired.class, Released.class);
+    }
+
+    @Test
     void bothListenersAreToldAlsoWhenTheFirstThrows() {
         List<LockEvent> second = new ArrayList<>();
         LockListener first = event -> {

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
@@ -131,6 +132,32 @@ class WithLockTest {
                 world.lock().withLockMany(lease -> Flux.range(0, 1_000)).next());
 
         assertThat(result.getReceivedOnNext()).containsExactly(0);
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void workThatEmitsWhileItIsBeingStartedStopsWhenItsSubscriberLeaves() {
+        AtomicInteger made = new AtomicInteger();
+        AtomicInteger cancelled = new AtomicInteger();
+        Flux<Integer> work =
+                Flux.range(0, 1_000).doOnNext(element -> made.incrementAndGet()).doOnCancel(cancelled::incrementAndGet);
+        TestSubscriber<Integer> result =
+                world.subscribe(world.lock().withLockMany(lease -> work).next());
+
+        assertThat(result.getReceivedOnNext()).containsExactly(0);
+        assertThat(made).hasValue(1);
+        assertThat(cancelled).hasValue(1);
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void workThatCannotBeLinkedFailsAndTheLockIsReleased() {
+        Function<LockLease, Mono<String>> broken = lease -> {
+            throw new NoClassDefFoundError("Stock");
+        };
+        TestSubscriber<String> result = world.subscribe(world.lock().withLock(broken));
+
+        assertThat(result.expectTerminalError()).isInstanceOf(NoClassDefFoundError.class);
         assertThat(world.store.contents()).isEmpty();
     }
 

@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,6 +26,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -204,6 +206,15 @@ class WithdrawalTest {
 
     @Test
     void aFutureThatIsCancelledWhileItsLeaseIsHandedOverLeavesNothing() {
+        cancelTheFutureWhileItsLeaseIsHandedOver(acquire -> acquire);
+    }
+
+    @Test
+    void aFutureBehindAnOperatorThatIsCancelledWhileItsLeaseIsHandedOverLeavesNothing() {
+        cancelTheFutureWhileItsLeaseIsHandedOver(acquire -> acquire.map(lease -> lease));
+    }
+
+    private void cancelTheFutureWhileItsLeaseIsHandedOver(UnaryOperator<Mono<LockLease>> operators) {
         AtomicReference<@Nullable CompletableFuture<LockLease>> future = new AtomicReference<>();
         LockClient client = world.client(builder -> builder.listener(event -> {
             if (event instanceof LockEvent.Acquired) { // told between the decision to emit and the emission
@@ -212,7 +223,7 @@ class WithdrawalTest {
             }
         }));
         LockLease holder = world.granted(world.rivalLock().acquire());
-        future.set(client.lock(World.NAME).acquire().toFuture());
+        future.set(operators.apply(client.lock(World.NAME).acquire()).toFuture());
 
         world.subscribe(holder.release());
 
@@ -228,6 +239,20 @@ class WithdrawalTest {
         subscriber.cancel();
 
         assertThat(lease.isValid()).isTrue();
+        assertThat(world.store.contents()).isNotEmpty();
+    }
+
+    @Test
+    void aLeaseThatCameThroughAnOperatorWithAnEndIsNotTakenBackByALaterCancellation() {
+        // doFinally() says that it is cancelled when it has merely completed, and passes on what is cancelled after
+        // that.
+        AtomicReference<@Nullable LockLease> kept = new AtomicReference<>();
+        TestSubscriber<LockLease> subscriber = world.subscribe(
+                world.lock().acquire().doFinally(end -> {}).doOnNext(kept::set).flatMap(lease -> Mono.never()));
+
+        subscriber.cancel();
+
+        assertThat(Objects.requireNonNull(kept.get()).isValid()).isTrue();
         assertThat(world.store.contents()).isNotEmpty();
     }
 

@@ -86,6 +86,11 @@ public final class LockFamilies {
         return family != null && (known.contains(family) || admitted(family)) ? family : OTHER;
     }
 
+    /** A refusal is for ever, too: once they are full, they stay so, and nobody has to queue up for the answer. */
+    private boolean admitted(String family) {
+        return known.size() < limit ? addedInTime(family) : known.contains(family);
+    }
+
     private @Nullable String named(String lockName) {
         try {
             String family = naming.apply(lockName);
@@ -103,8 +108,7 @@ public final class LockFamilies {
         }
     }
 
-    /** A refusal is for ever, too: once they are full, they stay so. */
-    private synchronized boolean admitted(String family) {
+    private synchronized boolean addedInTime(String family) {
         return known.contains(family) || (known.size() < limit && known.add(family));
     }
 }

@@ -3,11 +3,9 @@ package io.holdfast.micrometer;
 import io.holdfast.LockLease;
 import io.holdfast.micrometer.LockObservationContext.Operation;
 import io.holdfast.micrometer.LockObservationContext.Outcome;
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.Scannable;
 import reactor.util.context.Context;
 
@@ -64,15 +62,8 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
         if (endsWithLease && element instanceof LockLease lease) {
             watched.context().acquired(lease.fencingToken());
             watched.end(Outcome.ACQUIRED, null);
-            actual.onNext(element);
-            if (isCancelledFuture()) {
-                // It dropped the lease, and does not cancel any more. Nobody is left to tell; the events report what
-                // goes wrong.
-                Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
-            }
-        } else {
-            actual.onNext(element);
         }
+        actual.onNext(element);
     }
 
     @Override
@@ -88,17 +79,9 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
         actual.onComplete();
     }
 
-    /** The future of {@code toFuture()} says nothing to its upstream when it is cancelled while it is handed something. */
-    private boolean isCancelledFuture() {
-        return actual instanceof Future<?> future && future.isCancelled();
-    }
-
     @Override
     @SuppressWarnings("rawtypes") // as Scannable declares it
     public @Nullable Object scanUnsafe(Attr key) {
-        if (key == Attr.CANCELLED) {
-            return isCancelledFuture();
-        }
         if (key == Attr.ACTUAL) {
             return actual;
         }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -65,5 +67,15 @@ class LockFamiliesTest {
         assertThatThrownBy(() -> LockFamilies.beforeSlash().atMost(-1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("-1");
+    }
+
+    @Test
+    void onceTheyAreFullNobodyWaitsForAnother() throws Exception {
+        LockFamilies families = LockFamilies.beforeSlash().atMost(1);
+        assertThat(families.of("stock/1")).isEqualTo("stock");
+        synchronized (families) {
+            var orders = CompletableFuture.supplyAsync(() -> families.of("orders/1"));
+            assertThat(orders.get(10, TimeUnit.SECONDS)).isEqualTo(LockFamilies.OTHER);
+        }
     }
 }

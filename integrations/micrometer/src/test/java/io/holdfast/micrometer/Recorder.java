@@ -15,6 +15,9 @@ final class Recorder implements ObservationHandler<LockObservationContext> {
     /** Run when the event is told. */
     Runnable onEvent = () -> {};
 
+    /** Run when the end is told. */
+    Runnable onStop = () -> {};
+
     @Override
     public boolean supportsContext(Observation.Context context) {
         return context instanceof LockObservationContext;
@@ -37,6 +40,7 @@ final class Recorder implements ObservationHandler<LockObservationContext> {
     public void onStop(LockObservationContext context) {
         stopped.add(context);
         told.add("stop");
+        onStop.run();
     }
 
     String outcomes() {
