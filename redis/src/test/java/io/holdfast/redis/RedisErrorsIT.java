@@ -14,6 +14,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -21,8 +22,6 @@ import io.lettuce.core.ScriptOutputType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -76,7 +75,7 @@ class RedisErrorsIT {
 
     @Test
     void nobodyListens() {
-        assertFails(RedisURI.create("127.0.0.1", freePort()), true, "start the server");
+        assertFails(RedisURI.create("127.0.0.1", FreePorts.next()), true, "start the server");
     }
 
     @Test
@@ -361,13 +360,5 @@ class RedisErrorsIT {
                 .withPort(store.server.port())
                 .withAuthentication(name, "any")
                 .build();
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
     }
 }

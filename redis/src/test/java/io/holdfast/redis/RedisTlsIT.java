@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.testkit.server.FreePorts;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.stream.IntStream;
@@ -55,17 +54,11 @@ class RedisTlsIT {
             set("tls-key-file", files.key().toString());
             set("tls-ca-cert-file", files.certificate().toString());
             set("tls-auth-clients", "no");
-            int free = freePort();
+            int free = FreePorts.next();
             set("tls-port", Integer.toString(free));
             return free;
         } catch (RedisCommandExecutionException noTls) {
             return 0;
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 

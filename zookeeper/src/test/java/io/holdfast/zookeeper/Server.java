@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.testkit.server.FreePorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -27,7 +28,7 @@ final class Server implements AutoCloseable {
     private static final DefaultMetricsProvider METRICS = new DefaultMetricsProvider();
 
     private final Path files;
-    private int port;
+    private final int port = FreePorts.next();
     private ZooKeeperServer server;
     private ServerCnxnFactory connections;
 
@@ -52,7 +53,6 @@ final class Server implements AutoCloseable {
             server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS);
             connections = ServerCnxnFactory.createFactory(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, 50);
-            port = connections.getLocalPort();
             connections.startup(server);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -6,6 +6,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.ExclusionProbe;
+import io.holdfast.testkit.server.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -37,7 +38,8 @@ class ZooKeeperEnsembleIT {
     @BeforeEach
     void start() throws Exception {
         cluster = new TestingCluster(IntStream.range(0, 3)
-                .mapToObj(i -> new InstanceSpec(null, -1, -1, -1, true, -1, 500, -1))
+                .mapToObj(i ->
+                        new InstanceSpec(null, FreePorts.next(), FreePorts.next(), FreePorts.next(), true, -1, 500, -1))
                 .toArray(InstanceSpec[]::new));
         cluster.start();
         clients = IntStream.range(0, 3)

@@ -9,6 +9,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.io.IOException;
@@ -56,7 +57,17 @@ class ZooKeeperFollowerIT {
     @BeforeAll
     static void start() throws Exception {
         servers = IntStream.rangeClosed(1, 3)
-                .mapToObj(id -> new InstanceSpec(null, -1, -1, -1, true, id, Server.TICK_MILLIS, -1, Map.of(), HOST))
+                .mapToObj(id -> new InstanceSpec(
+                        null,
+                        FreePorts.next(),
+                        FreePorts.next(),
+                        FreePorts.next(),
+                        true,
+                        id,
+                        Server.TICK_MILLIS,
+                        -1,
+                        Map.of(),
+                        HOST))
                 .toList();
         wires = new HashMap<>();
         cluster = new TestingCluster(views());

@@ -1,5 +1,6 @@
 package io.holdfast.examples.flashsale;
 
+import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -60,7 +61,10 @@ interface LockServers extends AutoCloseable {
             // Nothing of it is needed after a power cut.
             System.setProperty("zookeeper.forceSync", "no");
             try {
-                server = new TestingServer(new InstanceSpec(null, -1, -1, -1, true, -1, TICK_MILLIS, -1), true);
+                server = new TestingServer(
+                        new InstanceSpec(
+                                null, FreePorts.next(), FreePorts.next(), FreePorts.next(), true, -1, TICK_MILLIS, -1),
+                        true);
             } catch (Exception e) {
                 throw new IllegalStateException("a ZooKeeper server cannot be started: " + e.getMessage(), e);
             }

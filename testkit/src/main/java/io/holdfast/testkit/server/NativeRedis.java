@@ -2,9 +2,7 @@ package io.holdfast.testkit.server;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -90,7 +88,7 @@ final class NativeRedis implements RedisProcess {
     public void start() {
         boolean isFirst = port == 0;
         for (int i = 0; i < PORT_TRIES; i++) {
-            port = isFirst ? freePort() : port;
+            port = isFirst ? FreePorts.next() : port;
             if (launch()) {
                 return;
             }
@@ -231,14 +229,6 @@ final class NativeRedis implements RedisProcess {
             return Files.readString(log).strip();
         } catch (IOException e) {
             return "and left no log";
-        }
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException("no free port", e);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.holdfast.testkit.server.FreePorts;
 import io.vertx.core.Future;
 import java.io.IOException;
 import java.io.InputStream;
@@ -64,7 +65,19 @@ final class Town implements AutoCloseable {
 
     private Town() throws Exception {
         System.setProperty("h2.bindAddress", HOST);
-        zooKeeper = new TestingServer(new InstanceSpec(null, -1, -1, -1, true, -1, TICK_MILLIS, -1, null, HOST), true);
+        zooKeeper = new TestingServer(
+                new InstanceSpec(
+                        null,
+                        FreePorts.next(),
+                        FreePorts.next(),
+                        FreePorts.next(),
+                        true,
+                        -1,
+                        TICK_MILLIS,
+                        -1,
+                        null,
+                        HOST),
+                true);
         eye = CuratorFrameworkFactory.newClient(zooKeeper.getConnectString(), new RetryOneTime(100));
         eye.start();
         databaseServer = Server.createTcpServer("-tcpPort", "0").start();

@@ -3,6 +3,7 @@ package io.holdfast.examples.orders;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.examples.orders.Customer.Answer;
+import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +69,9 @@ class NeverOversoldIT {
 
     @Test
     void twoInstancesWithLocksInZooKeeper() throws Exception {
-        try (TestingServer zooKeeper = new TestingServer(new InstanceSpec(null, -1, -1, -1, true, -1, 500, -1), true)) {
+        try (TestingServer zooKeeper = new TestingServer(
+                new InstanceSpec(null, FreePorts.next(), FreePorts.next(), FreePorts.next(), true, -1, 500, -1),
+                true)) {
             String[] properties = {
                 "spring.profiles.active=zookeeper", "holdfast.zookeeper.connect-string=" + zooKeeper.getConnectString()
             };
