@@ -147,6 +147,20 @@ class SessionProofTest {
         assertThat(agreed(42)).isEqualTo(seconds(23 / 4d - 2));
     }
 
+    /** It was proved for the longer time; the server that it is connected to now counts with the shorter one. */
+    @Test
+    void shorterTimeoutProvesNothingBeforeTheNextTransaction() {
+        answered(40, 40);
+        assertThat(agreed(48)).isPositive();
+        proof.negotiated(12_000);
+        assertThat(proof.isLease()).isFalse();
+        assertThat(proof.suffices()).isFalse();
+        proof.negotiated(12_000);
+        assertThat(agreed(49)).isPositive();
+        proof.negotiated(12_000);
+        assertThat(proof.isLease()).as("it did not change again").isTrue();
+    }
+
     @Test
     void memoryIsBoundedHoweverManyAnswersThereAre() {
         for (int i = 0; i < 1_000_000; i++) {
