@@ -63,9 +63,15 @@ final class SessionProof {
         timeoutNanos = nanos(timeoutMillis);
     }
 
-    /** Each connection negotiates anew. The least counts: a new leader may know an earlier one. */
+    /**
+     * Each connection negotiates anew. The least counts: a new leader may know an earlier one. What was proved for a longer time is not for
+     * this one, so the next transaction has to prove it.
+     */
     void negotiated(int timeoutMillis) {
-        timeoutNanos = Math.min(timeoutNanos, nanos(timeoutMillis));
+        if (nanos(timeoutMillis) < timeoutNanos) {
+            timeoutNanos = nanos(timeoutMillis);
+            untilNanos = agreedNanos;
+        }
     }
 
     void sends(long nowNanos) {

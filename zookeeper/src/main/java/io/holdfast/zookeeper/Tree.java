@@ -202,17 +202,20 @@ final class Tree {
                                 null));
     }
 
-    private static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
+    /** The leader asks for the session with each of the nodes, and notes there that it is over: then nothing is proved. */
+    static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
         String first = paths.get(0);
         if (results.size() != paths.size()) {
             return Reply.of(code, first, null);
         }
         List<Code> codes = new ArrayList<>(results.size());
         for (OpResult result : results) {
-            codes.add(
-                    result instanceof OpResult.ErrorResult error
-                            ? Reply.of(error.getErr(), first, null).code()
-                            : Code.OK);
+            Reply<List<Code>> one = Reply.of(
+                    result instanceof OpResult.ErrorResult error ? error.getErr() : Code.OK.intValue(), first, null);
+            if (one.code() == Code.SESSIONEXPIRED || one.code() == Code.SESSIONMOVED) {
+                return one;
+            }
+            codes.add(one.code());
         }
         return new Reply<>(Code.OK, first, codes);
     }

@@ -1,10 +1,12 @@
 package io.holdfast.zookeeper;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.PriorityQueue;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One session, its client, two followers and the leader, in milliseconds: what the leader knows of the session, against what the client
@@ -25,13 +27,17 @@ final class SessionModel {
         final long at;
         boolean isOver;
 
+        /** What the client learns by the answer; null as long as the server has none. */
+        @Nullable
+        Runnable answer;
+
         Sent(long at) {
             this.at = at;
         }
     }
 
     /** What it came to. */
-    record Outcome(long endedAt, long believedUntil, long believedByTheOldRuleUntil) {}
+    record Outcome(long endedAt, long believedUntil, long believedByTheOldRuleUntil, int leases) {}
 
     private final Random random;
     private final PriorityQueue<Event> events =
@@ -42,6 +48,10 @@ final class SessionModel {
     private final long[] lastPing = new long[2];
     private final SessionProof proof = new SessionProof(0, TIMEOUT);
     private final Deque<Sent> outstanding = new ArrayDeque<>();
+
+    /** Of one connection: a server answers in the order in which it was asked, reads behind a transaction, too. */
+    private Deque<Sent> atServer = new ArrayDeque<>();
+
     private final int cutAfter;
     private final boolean cutsToLeader;
     private final boolean cutsFromLeader;
@@ -59,7 +69,11 @@ final class SessionModel {
     private long wireToServer;
     private long wireToClient;
     private long standsStillUntil;
-    private long lastSent = Long.MIN_VALUE;
+    private int leases;
+
+    /** A session that is found is listened to, which is the first request. */
+    private long lastSent = -TIMEOUT;
+
     private long believedUntil = Long.MIN_VALUE;
     private long believedByTheOldRuleUntil = Long.MIN_VALUE;
 
@@ -72,6 +86,8 @@ final class SessionModel {
         cutsToLeader = which != 0;
         cutsFromLeader = which != 1;
         server = random.nextInt(8) == 0 ? LEADER : 0;
+        Arrays.fill(lastPing, now);
+        Arrays.fill(wireToLeader, now);
     }
 
     Outcome run() {
@@ -96,7 +112,7 @@ final class SessionModel {
             next.action().run();
         }
         endedAt = Math.min(endedAt, leaderHeardAt + TIMEOUT);
-        return new Outcome(endedAt, believedUntil, believedByTheOldRuleUntil);
+        return new Outcome(endedAt, believedUntil, believedByTheOldRuleUntil, leases);
     }
 
     private void at(long time, Runnable action) {
@@ -212,6 +228,7 @@ final class SessionModel {
                         }
                     });
                     outstanding.clear();
+                    atServer = new ArrayDeque<>();
                     at(now + delay(), () -> connect(next, mine, lost));
                 }));
         at(now + TIMEOUT / 2 + random.nextInt(4 * TIMEOUT), this::loseTheConnection);
@@ -239,14 +256,17 @@ final class SessionModel {
         Sent sent = new Sent(now);
         int mine = connection;
         int by = server;
+        Deque<Sent> before = atServer;
         lastSent = now;
         proof.sends(now * 1_000_000L);
         outstanding.addLast(sent);
         wireToServer = Math.max(wireToServer, now + delay());
         at(wireToServer, () -> {
             touched(by);
+            before.addLast(sent);
             if (!isTransaction) {
-                answer(sent, mine, () -> proof.answered(sent.at * 1_000_000L, now * 1_000_000L));
+                sent.answer = () -> proof.answered(sent.at * 1_000_000L, now * 1_000_000L);
+                answerInOrder(before, mine);
             } else {
                 toLeader(by, () -> {
                     boolean isAnswered = isAlive() && (by != 0 || !cutsFromLeader || now < cutAt);
@@ -254,11 +274,21 @@ final class SessionModel {
                         if (++transactions == cutAfter) {
                             cutAt = now + 1; // the worst moment: the leader has not pinged the follower since
                         }
-                        answer(sent, mine, () -> agreed(sent));
+                        sent.answer = () -> agreed(sent);
+                        answerInOrder(before, mine);
                     }
                 });
             }
         });
+    }
+
+    private void answerInOrder(Deque<Sent> asked, int mine) {
+        Sent next = asked.peekFirst();
+        while (next != null && next.answer != null) {
+            answer(next, mine, next.answer);
+            asked.removeFirst();
+            next = asked.peekFirst();
+        }
     }
 
     private void answer(Sent sent, int mine, Runnable learn) {
@@ -274,7 +304,7 @@ final class SessionModel {
                 }));
     }
 
-    /** Servers answer in order; an answer that would overtake another one is as good as lost here. */
+    /** At the instant at which the client goes on, answers may come in another order; those are as good as lost here. */
     private boolean isTheFirst(Sent sent) {
         return sent == outstanding.peekFirst();
     }
@@ -282,6 +312,7 @@ final class SessionModel {
     private void agreed(Sent sent) {
         proof.agreed(sent.at * 1_000_000L, now * 1_000_000L);
         if (proof.isLease()) {
+            leases++;
             believedUntil = Math.max(believedUntil, sent.at + proof.lease().toMillis());
         }
         believedByTheOldRuleUntil = Math.max(believedByTheOldRuleUntil, sent.at + TIMEOUT * 2 / 3);

@@ -1,0 +1,41 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TreeTest {
+
+    private static final List<String> PATHS = List.of("/a", "/b");
+
+    private static OpResult error(Code code) {
+        return new OpResult.ErrorResult(code.intValue());
+    }
+
+    private static Reply<List<Code>> checked(OpResult first, OpResult second) {
+        return Tree.checked(Code.OK.intValue(), PATHS, List.of(first, second));
+    }
+
+    @Test
+    void checkThatFindsANodeMissingIsAgreedOnAllTheSame() {
+        Reply<List<Code>> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
+        assertThat(reply.isOk()).isTrue();
+        assertThat(reply.get()).containsExactly(Code.NONODE, Code.RUNTIMEINCONSISTENCY);
+    }
+
+    /** The leader says so of each operation, and not of the whole: a transaction of a session that is over proves nothing. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Code.class,
+            names = {"SESSIONEXPIRED", "SESSIONMOVED"})
+    void checkByASessionThatIsOverIsNotAgreedOn(Code code) {
+        assertThat(checked(error(code), error(Code.RUNTIMEINCONSISTENCY)).code())
+                .isEqualTo(code);
+        assertThat(checked(new OpResult.CheckResult(), error(code)).code()).isEqualTo(code);
+    }
+}
