@@ -28,6 +28,9 @@ final class Call<T> extends BaseSubscriber<T> {
     /** Written by the signals, which come one after the other. */
     private @Nullable T value;
 
+    /** Written by the turn alone. */
+    private volatile boolean isAtWork;
+
     Call(String lock, Context context, OpenCalls calls) {
         this.lock = lock;
         this.context = context;
@@ -58,8 +61,7 @@ final class Call<T> extends BaseSubscriber<T> {
     /** Does nothing after the turn has begun. */
     void giveUp(RuntimeException reason) {
         if (isDecided.compareAndSet(false, true)) {
-            cancel(); // whatever was or will be granted is released by the engine, or by the turn that finds itself too
-            // late
+            cancel(); // what was or will be granted is released by the engine, or by the turn that comes too late
             fail(reason);
         }
     }
@@ -82,8 +84,10 @@ final class Call<T> extends BaseSubscriber<T> {
     }
 
     private void takeTurn(MonoSink<T> sink, Supplier<Future<T>> body, Runnable otherwise) {
+        isAtWork = true;
         if (!isDecided.compareAndSet(false, true)) {
             otherwise.run();
+            workIsOver();
             return;
         }
         AtomicBoolean isLost = new AtomicBoolean();
@@ -96,7 +100,15 @@ final class Call<T> extends BaseSubscriber<T> {
                     sink.error(done.cause());
                 }
             }
+            workIsOver();
         });
+    }
+
+    private void workIsOver() {
+        isAtWork = false;
+        if (result.isDone()) {
+            calls.end(this);
+        }
     }
 
     private Future<T> run(Supplier<Future<T>> body) {
@@ -119,9 +131,9 @@ final class Call<T> extends BaseSubscriber<T> {
     @Override
     protected void hookOnComplete() {
         isDecided.set(true);
-        calls.end(this);
         T done = value;
         result.complete(done);
+        end();
     }
 
     @Override
@@ -131,7 +143,14 @@ final class Call<T> extends BaseSubscriber<T> {
     }
 
     private void fail(Throwable failure) {
-        calls.end(this);
         result.completeExceptionally(failure);
+        end();
+    }
+
+    /** After the result, whose handlers thus have their turn on the context before those of a closing; and after work that has lost its lock. */
+    private void end() {
+        if (!isAtWork) {
+            calls.end(this);
+        }
     }
 }
