@@ -42,11 +42,7 @@ final class Accounts implements NightBook {
     Future<Long> balanceFor(String customer, long token) {
         return inTransaction(connection -> {
             int changed = update(
-                    connection,
-                    "update customer set token = ? where id = ? and token <= ?",
-                    token,
-                    customer,
-                    token);
+                    connection, "update customer set token = ? where id = ? and token <= ?", token, customer, token);
             try (PreparedStatement select = connection.prepareStatement("select balance from customer where id = ?")) {
                 select.setString(1, customer);
                 ResultSet row = select.executeQuery();
