@@ -75,7 +75,13 @@ final class Call<T> extends BaseSubscriber<T> {
     Mono<T> turn(Supplier<Future<T>> body, Runnable otherwise) {
         return Mono.create(sink -> {
             try {
-                context.runOnContext(unused -> takeTurn(sink, body, otherwise));
+                context.runOnContext(unused -> {
+                    isAtWork = true; // before it is decided, so that nobody takes work that is about to begin for ended
+                    takeTurn(sink, body, () -> {
+                        otherwise.run();
+                        workIsOver();
+                    });
+                });
             } catch (RejectedExecutionException closed) { // the event loop has ended, with its Vert.x
                 otherwise.run();
                 sink.error(closed);
@@ -84,10 +90,8 @@ final class Call<T> extends BaseSubscriber<T> {
     }
 
     private void takeTurn(MonoSink<T> sink, Supplier<Future<T>> body, Runnable otherwise) {
-        isAtWork = true;
         if (!isDecided.compareAndSet(false, true)) {
             otherwise.run();
-            workIsOver();
             return;
         }
         AtomicBoolean isLost = new AtomicBoolean();
@@ -100,8 +104,11 @@ final class Call<T> extends BaseSubscriber<T> {
                     sink.error(done.cause());
                 }
             }
-            workIsOver();
         });
+    }
+
+    private Future<T> run(Supplier<Future<T>> body) {
+        return begin(body).onComplete(unused -> workIsOver());
     }
 
     private void workIsOver() {
@@ -111,7 +118,7 @@ final class Call<T> extends BaseSubscriber<T> {
         }
     }
 
-    private Future<T> run(Supplier<Future<T>> body) {
+    private Future<T> begin(Supplier<Future<T>> body) {
         try {
             Future<T> future = body.get();
             return future == null

@@ -62,7 +62,7 @@ final class CustomerRoutes extends VerticleBase {
 
     /** Reads, thinks, writes: only the lock keeps two of them apart. */
     private Future<Charge> charge(String customer, long amount, long token) {
-        return accounts.balanceFor(customer, token)
+        return accounts.balanceOf(customer)
                 .compose(balance -> bureau.limitOf(customer).compose(limit -> {
                     if (balance + amount > limit) {
                         throw new Refusal(
