@@ -28,6 +28,9 @@ final class Call<T> extends BaseSubscriber<T> {
     /** Written by the signals, which come one after the other. */
     private @Nullable T value;
 
+    /** Written by the turn alone. */
+    private volatile boolean isAtWork;
+
     Call(String lock, Context context, OpenCalls calls) {
         this.lock = lock;
         this.context = context;
@@ -58,8 +61,7 @@ final class Call<T> extends BaseSubscriber<T> {
     /** Does nothing after the turn has begun. */
     void giveUp(RuntimeException reason) {
         if (isDecided.compareAndSet(false, true)) {
-            cancel(); // whatever was or will be granted is released by the engine, or by the turn that finds itself too
-            // late
+            cancel(); // what was or will be granted is released by the engine, or by the turn that comes too late
             fail(reason);
         }
     }
@@ -73,7 +75,13 @@ final class Call<T> extends BaseSubscriber<T> {
     Mono<T> turn(Supplier<Future<T>> body, Runnable otherwise) {
         return Mono.create(sink -> {
             try {
-                context.runOnContext(unused -> takeTurn(sink, body, otherwise));
+                context.runOnContext(unused -> {
+                    isAtWork = true; // before it is decided, so that nobody takes work that is about to begin for ended
+                    takeTurn(sink, body, () -> {
+                        otherwise.run();
+                        workIsOver();
+                    });
+                });
             } catch (RejectedExecutionException closed) { // the event loop has ended, with its Vert.x
                 otherwise.run();
                 sink.error(closed);
@@ -92,6 +100,17 @@ final class Call<T> extends BaseSubscriber<T> {
     }
 
     private Future<T> run(Supplier<Future<T>> body) {
+        return begin(body).onComplete(unused -> workIsOver());
+    }
+
+    private void workIsOver() {
+        isAtWork = false;
+        if (result.isDone()) {
+            calls.end(this);
+        }
+    }
+
+    private Future<T> begin(Supplier<Future<T>> body) {
         try {
             Future<T> future = body.get();
             return future == null
@@ -111,9 +130,9 @@ final class Call<T> extends BaseSubscriber<T> {
     @Override
     protected void hookOnComplete() {
         isDecided.set(true);
-        calls.end(this);
         T done = value;
         result.complete(done);
+        end();
     }
 
     @Override
@@ -123,7 +142,14 @@ final class Call<T> extends BaseSubscriber<T> {
     }
 
     private void fail(Throwable failure) {
-        calls.end(this);
         result.completeExceptionally(failure);
+        end();
+    }
+
+    /** After the result, whose handlers thus have their turn on the context before those of a closing; and after work that has lost its lock. */
+    private void end() {
+        if (!isAtWork) {
+            calls.end(this);
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -71,16 +72,16 @@ public final class VertxLease {
     /**
      * Tells when the lease is lost; several may be told.
      *
-     * @param handler called once at most, on the context of this call; at once when the lease is lost already, never when it was released
+     * @param handler called once at most, on the context of this call; at once when the lease is lost already, never when it was released.
+     *     What it throws goes to the context's exception handler.
      * @return this
      */
     @CanIgnoreReturnValue
     public VertxLease onLoss(Handler<LossReason> handler) {
         requireNonNull(handler, "handler");
+        Context context = vertx.getOrCreateContext();
         // Ends with the lease.
-        Disposable unused = lease.onLoss()
-                .publishOn(ContextScheduler.of(vertx.getOrCreateContext()))
-                .subscribe(handler::handle);
+        Disposable unused = lease.onLoss().subscribe(reason -> context.runOnContext(turn -> handler.handle(reason)));
         return this;
     }
 

@@ -92,8 +92,8 @@ public final class VertxLocks {
      * once and give up their places, and so does who asks later. Leases of {@code acquire} and {@code tryAcquire} that are still held are
      * released. Work under {@code withLock} cannot be cancelled: it keeps its lock until it ends. Idempotent; the client stays open.
      *
-     * @return never fails; completes, on the context of the caller, when the work under {@code withLock} has ended and the releases are
-     *     confirmed, or at the latest one operation timeout after. Work that never ends is for {@link Future#timeout} to bound.
+     * @return never fails; completes, on the context of the caller, when the work under {@code withLock} has ended, also that which has lost
+     *     its lock, the handlers of its result have been called, and the releases are confirmed, or at the latest one operation timeout after. Work that never ends is for {@link Future#timeout} to bound.
      */
     public Future<Void> close() {
         return Future.fromCompletionStage(calls.close(), vertx.getOrCreateContext());

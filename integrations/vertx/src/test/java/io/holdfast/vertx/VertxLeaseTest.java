@@ -90,6 +90,24 @@ class VertxLeaseTest {
         assertThat(told).isEmpty();
     }
 
+    @Test
+    void whatAHandlerOfALossThrowsGoesToTheExceptionHandlerOfItsContext() {
+        IllegalStateException broken = new IllegalStateException("broken");
+        Queue<Throwable> told = new ConcurrentLinkedQueue<>();
+        island.context.exceptionHandler(told::add);
+        VertxLease lease = done(island.call(lock::acquire));
+        CompletableFuture<Void> listens = island.call(() -> {
+            lease.onLoss(reason -> {
+                throw broken;
+            });
+            return Future.succeededFuture();
+        });
+        done(listens);
+        island.pass(LEASE);
+        island.until("it was told", () -> !told.isEmpty());
+        assertThat(told).containsExactly(broken);
+    }
+
     private void listen(VertxLease lease, Context context, Queue<Map.Entry<LossReason, Context>> told) {
         CompletableFuture<Void> listens = new CompletableFuture<>();
         context.runOnContext(unused -> {

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -77,6 +80,42 @@ class VertxLocksCloseTest {
         assertThat(done(result)).isEqualTo("result");
         done(closed);
         assertThat(island.store.contents()).isEmpty();
+    }
+
+    /** It goes on, with all that it uses, so its verticle must not be gone. */
+    @Test
+    void closingWaitsForTheWorkThatHasLostItsLock() {
+        Duration leaseDuration = Duration.ofSeconds(10);
+        VertxLock unrenewed = lock.with(LockOptions.builder()
+                .leaseDuration(leaseDuration)
+                .autoRenew(false)
+                .build());
+        Promise<String> end = Promise.promise();
+        CompletableFuture<String> result = island.call(() -> unrenewed.withLock(lease -> end.future()));
+        island.settle();
+        island.pass(leaseDuration);
+        assertThat(failed(result)).isInstanceOf(LockLostException.class);
+        CompletableFuture<Void> closed = island.call(island.locks::close);
+        island.settle();
+        assertThat(closed).isNotDone();
+        end.complete("result");
+        done(closed);
+    }
+
+    @Test
+    void closingIsToldAfterTheResultOfTheLastWork() {
+        Promise<String> end = Promise.promise();
+        Queue<String> told = new ConcurrentLinkedQueue<>();
+        CompletableFuture<String> result =
+                island.call(() -> lock.withLock(lease -> end.future()).onSuccess(unused -> told.add("result")));
+        island.settle();
+        CompletableFuture<Void> closed =
+                island.call(() -> island.locks.close().onSuccess(unused -> told.add("closed")));
+        island.settle();
+        end.complete("result");
+        done(result);
+        done(closed);
+        assertThat(told).containsExactly("result", "closed");
     }
 
     @Test

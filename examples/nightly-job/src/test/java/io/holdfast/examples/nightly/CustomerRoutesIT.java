@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.examples.nightly.Town.Hesitation;
 import io.vertx.core.json.JsonObject;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -19,13 +16,16 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class CustomerRoutesIT {
 
+    /** A free lock is granted within it on a busy machine, too. */
+    private static final Duration WAIT = Duration.ofSeconds(2);
+
     private static Town town;
     private static Main.Running instance;
 
     @BeforeAll
     static void start() throws Exception {
-        town = Town.withCustomers("busy", "left", "away", "poor", "stopped");
-        instance = Town.done(Main.start(town.settings("here", Duration.ofSeconds(1))));
+        town = Town.withCustomers("busy", "away", "poor");
+        instance = Town.done(Main.start(town.settings("here", WAIT)));
         Town.until(
                 "the night's work is done",
                 () -> !town.query("select * from statement").isEmpty());
@@ -57,25 +57,6 @@ class CustomerRoutesIT {
         midWork.end();
         assertThat(Town.done(first).statusCode()).isEqualTo(200);
         assertThat(town.column("select balance from customer where id = 'busy'"))
-                .containsExactly(10L);
-    }
-
-    @Test
-    void aClientThatLeavesWhileItWaitsGivesUpItsPlace() throws Exception {
-        Hesitation midWork = town.hesitate("here", "left");
-        CompletableFuture<HttpResponse<String>> first = charge("left", 10);
-        midWork.awaitQuestion();
-        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), instance.port())) {
-            client.getOutputStream()
-                    .write(
-                            "POST /customers/left/charges HTTP/1.1\r\nHost: here\r\nContent-Length: 13\r\n\r\n{\"amount\": 5}"
-                                    .getBytes(StandardCharsets.US_ASCII));
-            Town.until("it waits", () -> town.claimsOf("customer/left") == 2);
-        }
-        Town.until("its place is free", () -> town.claimsOf("customer/left") == 1);
-        midWork.end();
-        assertThat(Town.done(first).statusCode()).isEqualTo(200);
-        assertThat(town.column("select balance from customer where id = 'left'"))
                 .containsExactly(10L);
     }
 

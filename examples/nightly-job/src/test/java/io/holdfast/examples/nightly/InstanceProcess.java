@@ -32,6 +32,8 @@ final class InstanceProcess implements AutoCloseable {
                         settings.toJson()))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start());
+        // For a test that is stopped before its end.
+        Runtime.getRuntime().addShutdownHook(new Thread(instance.process::destroyForcibly));
         Thread reader = new Thread(instance::read, "lines of " + settings.instance());
         reader.setDaemon(true);
         reader.start();

@@ -48,10 +48,14 @@ import org.h2.tools.Server;
 final class Town implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Longer than all that a test waits for: what ends within the test has not ended for want of patience. */
+    static final Duration ENDLESS = PATIENCE.multipliedBy(4);
+
     static final long LIMIT = 1_000_000;
 
     private static final String HOST = "127.0.0.1";
-    private static final Duration SESSION = Duration.ofSeconds(3);
+    private static final Duration SESSION = Duration.ofSeconds(5); // a busy machine may stand still for most of it
     private static final int TICK_MILLIS = 500; // a session lasts at least two of them
 
     private final TestingServer zooKeeper;
