@@ -9,9 +9,13 @@ import io.vertx.core.http.HttpResponseExpectation;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import java.net.URI;
+import java.util.concurrent.TimeUnit;
 
 /** Knows how much a customer may owe. Somebody else's service, and not a fast one. */
 final class Bureau {
+
+    /** Whoever waits for it keeps a customer locked. */
+    private static final long PATIENCE_SECONDS = 30;
 
     private final HttpClient http;
     private final URI address;
@@ -23,6 +27,7 @@ final class Bureau {
         this.instance = instance;
     }
 
+    /** Fails with {@link java.util.concurrent.TimeoutException} when it takes too long. */
     Future<Long> limitOf(String customer) {
         return http.request(new RequestOptions()
                         .setMethod(HttpMethod.GET)
@@ -32,6 +37,7 @@ final class Bureau {
                         .putHeader("User-Agent", instance))
                 .compose(request ->
                         request.send().expecting(HttpResponseExpectation.SC_OK).compose(HttpClientResponse::body))
-                .map(body -> Long.parseLong(body.toString()));
+                .map(body -> Long.parseLong(body.toString()))
+                .timeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 }

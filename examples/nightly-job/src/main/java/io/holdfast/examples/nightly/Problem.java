@@ -8,6 +8,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,9 @@ record Problem(int status, String detail) {
         }
         if (failure instanceof LockLostException) {
             return new Problem(503, "the lock was lost in mid-work; look at the balance before you try again");
+        }
+        if (failure instanceof TimeoutException) {
+            return new Problem(504, "the credit bureau does not answer; nothing was charged");
         }
         if (failure instanceof Refusal refusal) {
             return new Problem(refusal.status(), refusal.detail());
