@@ -14,7 +14,7 @@ final class Problems {
     static boolean isOurs(Throwable error) {
         return error instanceof LockException
                 || error instanceof SoldOutException
-                || error instanceof StaleWriteException;
+                || error instanceof StaleLeaseException;
     }
 
     static ProblemDetail of(Throwable error) {
@@ -24,7 +24,7 @@ final class Problems {
         if (error instanceof LockTimeoutException timeout && timeout.backendAnswered()) {
             return problem(HttpStatus.CONFLICT, "Busy", "Others were served all the time. Try again.");
         }
-        if (error instanceof StaleWriteException || error instanceof LockLostException) {
+        if (error instanceof StaleLeaseException || error instanceof LockLostException) {
             return problem(
                     HttpStatus.SERVICE_UNAVAILABLE, "Interrupted", "The order may not have been placed. Look first.");
         }

@@ -36,7 +36,7 @@ class StockController {
         return orders.restock(item, wanted.amount());
     }
 
-    @ExceptionHandler({LockException.class, StaleWriteException.class})
+    @ExceptionHandler({LockException.class, StaleLeaseException.class})
     ProblemDetail problem(RuntimeException error) {
         return Problems.of(error);
     }
