@@ -65,7 +65,7 @@ class OrderServiceIT {
 
     @Test
     void whoWaitedTooLongIsToldOfAConflict() {
-        try (Shop shop = open(new Till(), "holdfast.wait-timeout=2s")) {
+        try (Shop shop = open(new Till(), "holdfast.wait-timeout=3s")) {
             shop.customer().stock("busy", 10);
             Disposable buyer = shop.customer().order("busy").subscribe();
             eventually(() -> isHeld("busy"));
