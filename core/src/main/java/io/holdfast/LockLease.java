@@ -8,12 +8,16 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>What a lease promises.</b> While {@link #isValid()} is true nobody else holds the lock, as long as the assumptions of the
  * back end hold (see its class). No lock can promise that your <em>work</em> is exclusive: the JVM may be paused between the
- * check and the write, for longer than any lease. So a write that must not be made by a former holder carries the
- * {@link #fencingToken()}, and its target refuses a token lower than the highest it has seen:
+ * check and the write, for longer than any lease. So where a write by a former holder would do harm, the read leaves the
+ * {@link #fencingToken()}, unless a higher one is there, and the write asks for exactly its own:
  *
  * <pre>{@code
- * update stock set amount = :amount, token = :token where item = :item and token <= :token
+ * update stock set token = :token where item = :item and token <= :token -- then select amount
+ * update stock set amount = :amount where item = :item and token = :token
  * }</pre>
+ *
+ * <p>Each refuses when it changes no row. To compare tokens in the write alone is not enough: a former holder could still write between the
+ * next one's read and its write, which would undo that.
  *
  * <p><b>Its life.</b> A lease is renewed in the background (unless {@link LockOptions#autoRenew()} is off) until it is released or
  * lost. Loss is decided by the store, or by the local deadline when no renewal was confirmed in time; from that instant

@@ -63,8 +63,8 @@ import reactor.core.scheduler.Schedulers;
  *       data.
  * </ul>
  *
- * <p>In each of these cases the fencing token is the answer: whatever the lock protects should remember the highest token it
- * has seen, and refuse lower ones. After loss of data tokens still rise, as long as the clocks of servers and clients differ by less than the
+ * <p>In each of these cases the fencing token is the answer: whatever the lock protects should remember the token of the last one that
+ * read in order to write, and refuse lower ones ({@link io.holdfast.LockLease}). After loss of data tokens still rise, as long as the clocks of servers and clients differ by less than the
  * time between the two grants.
  *
  * <p><b>Kinds</b>: mutex, and read/write locks where all masters offer them. A semaphore is refused: of three masters with two permits, each

@@ -7,7 +7,8 @@ import reactor.core.publisher.Mono;
 interface Stock {
 
     /**
-     * Sells one item: reads the amount, thinks, writes the amount. Refuses a token lower than the highest it has seen.
+     * Sells one item: reads the amount and leaves the token, unless a higher one is there; thinks; writes the amount, if the token is
+     * still there.
      *
      * @return what is left
      */

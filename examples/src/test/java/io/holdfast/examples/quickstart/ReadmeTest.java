@@ -15,12 +15,14 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -92,26 +94,46 @@ class ReadmeTest {
     }
 
     @Test
-    void aWriteWithAnOlderTokenChangesNothing() throws SQLException {
+    void aFormerOwnerWritesNothingOnceTheNextOneHasRead() throws SQLException {
         try (Connection database = DriverManager.getConnection("jdbc:h2:mem:")) {
             execute(database, "create table stock (item int primary key, amount int, token bigint)");
             execute(database, "insert into stock values (42, 100, 0)");
 
-            assertThat(write(database, 99, 7)).isEqualTo(1);
-            assertThat(write(database, 98, 7)).as("the same lease writes again").isEqualTo(1);
-            assertThat(write(database, 97, 8)).as("the next owner").isEqualTo(1);
+            assertThat(read(database, 7)).hasValue(100);
+            assertThat(write(database, 99, 7)).isOne();
+            assertThat(write(database, 98, 7)).as("the same lease writes again").isOne();
+            assertThat(read(database, 8)).as("the next owner").hasValue(98);
             assertThat(write(database, 50, 7)).as("a former owner").isZero();
+            assertThat(read(database, 7)).as("a former owner").isEmpty();
+            assertThat(write(database, 97, 8)).isOne();
+            assertThat(read(database, 9)).hasValue(97);
+        }
+    }
+
+    private static OptionalInt read(Connection database, long token) throws SQLException {
+        try (PreparedStatement leave = database.prepareStatement(statement(0, token));
+                PreparedStatement look = database.prepareStatement(statement(1, token))) {
+            if (leave.executeUpdate() == 0) {
+                return OptionalInt.empty();
+            }
+            ResultSet row = look.executeQuery();
+            assertThat(row.next()).isTrue();
+            return OptionalInt.of(row.getInt(1));
         }
     }
 
     private static int write(Connection database, int amount, long token) throws SQLException {
-        String sql = block("sql")
-                .replace(":amount", Integer.toString(amount))
-                .replace(":token", Long.toString(token))
-                .replace(":item", "42");
+        String sql = statement(2, token).replace(":amount", Integer.toString(amount));
         try (PreparedStatement update = database.prepareStatement(sql)) {
             return update.executeUpdate();
         }
+    }
+
+    private static String statement(int index, long token) {
+        return block("sql")
+                .split(";", -1)[index]
+                .replace(":token", Long.toString(token))
+                .replace(":item", "42");
     }
 
     private static void execute(Connection database, String sql) throws SQLException {

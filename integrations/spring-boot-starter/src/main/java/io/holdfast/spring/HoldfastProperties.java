@@ -82,8 +82,9 @@ record HoldfastProperties(
      * A majority of independent Redis servers.
      *
      * @param uris The servers, an odd number of them, three at least.
-     * @param quarantine How old a server must be before it grants anything: the longest lease of all clients, or zero where servers
-     *     write every grant to their disk before they answer.
+     * @param quarantine How old a server must be before it grants anything. At least the longest lease of all clients of these servers,
+     *     that of locks with options of their own included; zero only where each server writes every grant to its disk before it answers. By
+     *     default the lease duration.
      * @param keyPrefix What every key and channel begins with.
      */
     record Redlock(

@@ -5,6 +5,9 @@ import io.holdfast.LockClient;
 /**
  * Changes the client before it is made, where properties do not reach: the timer, where signals are delivered, back-off. A bean of the
  * application; several are asked in their order.
+ *
+ * <p>Options that are set here take the place of those of all properties, and a listener that of all {@code LockListener} beans, the meters
+ * included: define it as a bean.
  */
 @FunctionalInterface
 public interface LockClientCustomizer {

@@ -33,30 +33,38 @@ final class RedisBackends {
     static LockBackend redlock(HoldfastProperties.Redlock properties, Duration leaseDuration) {
         List<RedisURI> servers = addresses("holdfast.redlock.uris", properties.uris());
         Duration quarantine = quarantine(properties.quarantine(), leaseDuration);
+        requireOddNumber(servers.size());
         requireDistinct(servers);
-        return RedlockBackend.over(servers.stream()
+        // All is checked before there is one that somebody would have to close.
+        List<RedisLockBackend.Builder> masters = servers.stream()
                 .map(server -> RedisLockBackend.builder(server)
                         .keyPrefix(properties.keyPrefix())
-                        .quarantine(quarantine)
-                        .build())
-                .toList());
+                        .quarantine(quarantine))
+                .toList();
+        return RedlockBackend.over(
+                masters.stream().map(RedisLockBackend.Builder::build).toList());
     }
 
-    private static Duration quarantine(@Nullable Duration set, Duration leaseDuration) {
-        String remedy =
-                "Set it to the longest lease of all clients of these servers, here and there, or to 0s if each server writes every grant to its disk before it answers.";
+    /** By default the longest lease that this client hands out, as far as properties say. */
+    static Duration quarantine(@Nullable Duration set, Duration leaseDuration) {
         if (set == null) {
-            throw new InvalidLockPropertiesException(
-                    "holdfast.backend is redlock, but holdfast.redlock.quarantine is not set: a server that comes back without its locks would vote at once.",
-                    remedy);
+            return leaseDuration;
         }
         if (!set.isZero() && set.compareTo(leaseDuration) < 0) {
             throw new InvalidLockPropertiesException(
-                    "holdfast.redlock.quarantine is %s, shorter than holdfast.lease-duration, which is %s."
+                    "holdfast.redlock.quarantine is %s, shorter than holdfast.lease-duration, which is %s: a server that comes back without its locks would vote while they are held."
                             .formatted(set, leaseDuration),
-                    remedy);
+                    "Set it to the longest lease of all clients of these servers, here and there, or to 0s if each server writes every grant to its disk before it answers.");
         }
         return set;
+    }
+
+    private static void requireOddNumber(int servers) {
+        if (servers < 3 || servers % 2 == 0) {
+            throw new InvalidLockPropertiesException(
+                    "holdfast.redlock.uris has %d servers.".formatted(servers),
+                    "Name an odd number of them, three at least: when one is away, the others must be a majority.");
+        }
     }
 
     /** One server that is there twice would have two votes. */

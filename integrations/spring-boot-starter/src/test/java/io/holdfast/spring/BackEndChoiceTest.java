@@ -59,9 +59,8 @@ class BackEndChoiceTest {
     }
 
     @Test
-    void threeLinesGiveARedlock() {
-        runner.withPropertyValues(
-                        "holdfast.backend=redlock", "holdfast.redlock.uris=" + FIVE, "holdfast.redlock.quarantine=30s")
+    void twoLinesGiveARedlock() {
+        runner.withPropertyValues("holdfast.backend=redlock", "holdfast.redlock.uris=" + FIVE)
                 .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(RedlockBackend.class));
     }
 
@@ -164,15 +163,24 @@ class BackEndChoiceTest {
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.key-prefix=a{b | keyPrefix must have no whitespace and no braces",
                 "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that is free for locks",
-                "holdfast.backend=redlock; holdfast.redlock.uris=redis://a,redis://b,redis://c | holdfast.redlock.quarantine is not set",
+                "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",
+                "holdfast.backend=redlock; holdfast.lease-duration=2d; holdfast.redlock.uris=redis://a,redis://b,redis://c | quarantine must be from zero to 1 day, was PT48H",
                 "holdfast.backend=redlock; holdfast.redlock.quarantine=10s; holdfast.redlock.uris=redis://a,redis://b,redis://c | holdfast.redlock.quarantine is PT10S, shorter than holdfast.lease-duration, which is PT30S",
-                "holdfast.backend=redlock; holdfast.redlock.quarantine=0s; holdfast.redlock.uris=redis://a,redis://b | masters must be at least three, was 2",
+                "holdfast.backend=redlock; holdfast.redlock.quarantine=0s; holdfast.redlock.uris=redis://a,redis://b | holdfast.redlock.uris has 2 servers",
                 "holdfast.backend=redlock; holdfast.redlock.quarantine=0s; holdfast.redlock.uris=redis://a,redis://b,redis://:pw@a | has the server a:6379 twice",
                 "holdfast.backend=memory; holdfast.lease-duration=1s; holdfast.operation-timeout=1s | three operation timeouts must fit into a lease",
                 "holdfast.backend=memory; holdfast.max-hold-time=1s | maxHoldTime must be at least leaseDuration"
             })
     void propertiesThatDoNotFitAreRefused(String properties, String message) {
         refused(message, properties.split("; ", -1));
+    }
+
+    @Test
+    void aServerStaysAwayForTheLeaseDurationUnlessThePropertiesSayOtherwise() {
+        Duration lease = Duration.ofSeconds(45);
+        assertThat(RedisBackends.quarantine(null, lease)).isEqualTo(lease);
+        assertThat(RedisBackends.quarantine(Duration.ofMinutes(1), lease)).hasMinutes(1);
+        assertThat(RedisBackends.quarantine(Duration.ZERO, lease)).isZero();
     }
 
     @Test

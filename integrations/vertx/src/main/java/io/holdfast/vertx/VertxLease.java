@@ -17,8 +17,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * What you hold: the lock, for a while. What a lease promises, and what no lease can, is said at {@link LockLease}: a write that must not be
- * made by a former holder carries the {@link #fencingToken()}, and its target refuses a token lower than the highest it has seen.
+ * What you hold: the lock, for a while. What a lease promises, and what no lease can, is said at {@link LockLease}: where a write by a former
+ * holder would do harm, the read leaves the {@link #fencingToken()}, and the write asks for it.
  *
  * <p>Futures complete on the context of the caller. A lease belongs to no thread, context or verticle: any may use or release it.
  * Thread-safe.

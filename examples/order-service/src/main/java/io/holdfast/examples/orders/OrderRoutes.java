@@ -9,6 +9,7 @@ import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
+import org.springframework.web.server.ServerWebInputException;
 import reactor.core.publisher.Mono;
 
 /** Orders, by functions. */
@@ -34,6 +35,7 @@ class OrderRoutes {
 
     private Mono<ServerResponse> place(ServerRequest request) {
         return request.bodyToMono(Order.class)
+                .switchIfEmpty(Mono.error(() -> new ServerWebInputException("an order is missing")))
                 .flatMap(orders::place)
                 .flatMap(receipt -> ServerResponse.status(HttpStatus.CREATED).bodyValue(receipt));
     }

@@ -26,17 +26,21 @@ class Orders {
     }
 
     private Mono<Receipt> sell(Order order, LockLease lease) {
-        return stock.amount(order.item())
+        long token = lease.fencingToken();
+        return stock.read(order.item(), token) // leaves the token: from here on no former owner writes
                 .filter(amount -> amount >= order.quantity())
                 .switchIfEmpty(Mono.error(() -> new SoldOutException(order)))
                 .delayUntil(amount -> payments.charge(order)) // the stock must not change meanwhile
-                .map(amount -> new Receipt(order, amount - order.quantity(), lease.fencingToken()))
-                .delayUntil(stock::sell); // refused if a later owner has written
+                .map(amount -> new Receipt(order, amount - order.quantity(), token))
+                .delayUntil(stock::sell); // refused if a later owner has read
     }
     // README: end
 
     Mono<Void> restock(String item, int amount) {
-        return lockOf(item).withLock(lease -> stock.set(item, amount, lease.fencingToken()));
+        return lockOf(item).withLock(lease -> {
+            long token = lease.fencingToken();
+            return stock.read(item, token).flatMap(before -> stock.set(item, amount, token));
+        });
     }
 
     private ReactiveLock lockOf(String item) {

@@ -3,6 +3,7 @@ package io.holdfast.examples.orders;
 import io.holdfast.LockException;
 import io.holdfast.LockLostException;
 import io.holdfast.LockTimeoutException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 
@@ -14,7 +15,8 @@ final class Problems {
     static boolean isOurs(Throwable error) {
         return error instanceof LockException
                 || error instanceof SoldOutException
-                || error instanceof StaleWriteException;
+                || error instanceof StaleLeaseException
+                || error instanceof DataAccessException;
     }
 
     static ProblemDetail of(Throwable error) {
@@ -24,7 +26,8 @@ final class Problems {
         if (error instanceof LockTimeoutException timeout && timeout.backendAnswered()) {
             return problem(HttpStatus.CONFLICT, "Busy", "Others were served all the time. Try again.");
         }
-        if (error instanceof StaleWriteException || error instanceof LockLostException) {
+        boolean isStockAway = error instanceof DataAccessException;
+        if (isStockAway || error instanceof StaleLeaseException || error instanceof LockLostException) {
             return problem(
                     HttpStatus.SERVICE_UNAVAILABLE, "Interrupted", "The order may not have been placed. Look first.");
         }

@@ -1,6 +1,7 @@
 package io.holdfast.examples.orders;
 
 import io.holdfast.LockException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.http.ProblemDetail;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -36,7 +37,7 @@ class StockController {
         return orders.restock(item, wanted.amount());
     }
 
-    @ExceptionHandler({LockException.class, StaleWriteException.class})
+    @ExceptionHandler({LockException.class, StaleLeaseException.class, DataAccessException.class})
     ProblemDetail problem(RuntimeException error) {
         return Problems.of(error);
     }

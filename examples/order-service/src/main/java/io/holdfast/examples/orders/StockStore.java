@@ -10,28 +10,48 @@ import org.springframework.stereotype.Repository;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The stock in Redis, which all instances share. It refuses a write with a fencing token lower than the highest it has seen. */
+/**
+ * The stock in Redis, which all instances share. Who reads in order to write leaves the fencing token, and a write is refused unless
+ * the token is still there.
+ */
 @Repository
 class StockStore {
 
     private static final String NO_SALE = "";
 
     private final ReactiveStringRedisTemplate redis;
+    private final RedisScript<Long> fencedRead;
     private final RedisScript<Boolean> fencedWrite;
 
     StockStore(ReactiveStringRedisTemplate redis) throws IOException {
         this.redis = redis;
-        // Read now: given as a file, it would be read with the first order, on an event loop.
-        String text = new ClassPathResource("fenced-write.lua").getContentAsString(StandardCharsets.UTF_8);
-        fencedWrite = RedisScript.of(text, Boolean.class);
+        fencedRead = RedisScript.of(text("fenced-read.lua"), Long.class);
+        fencedWrite = RedisScript.of(text("fenced-write.lua"), Boolean.class);
     }
 
-    /** Zero for what nobody has heard of. */
+    /** Read now: given as a file, a script would be read with the first order, on an event loop. */
+    private static String text(String script) throws IOException {
+        return new ClassPathResource(script).getContentAsString(StandardCharsets.UTF_8);
+    }
+
+    /** To look only. Zero for what nobody has heard of. */
     Mono<Integer> amount(String item) {
         return redis.<String, String>opsForHash()
                 .get(stockKey(item), "amount")
                 .map(Integer::valueOf)
                 .defaultIfEmpty(0);
+    }
+
+    /**
+     * Reads, and leaves the token: from here on a former owner of the item's lock writes nothing. To check tokens when writing would
+     * not be enough, since that one could still write between this read and the write that follows from it.
+     */
+    Mono<Integer> read(String item, long fencingToken) {
+        return redis.execute(fencedRead, List.of(stockKey(item)), List.of(Long.toString(fencingToken)))
+                .single()
+                .filter(amount -> amount >= 0)
+                .switchIfEmpty(Mono.error(() -> new StaleLeaseException(item, fencingToken)))
+                .map(Long::intValue);
     }
 
     Mono<Void> sell(Receipt receipt) {
@@ -54,7 +74,7 @@ class StockStore {
         return redis.execute(fencedWrite, keys, values)
                 .single()
                 .filter(isWritten -> isWritten)
-                .switchIfEmpty(Mono.error(() -> new StaleWriteException(item, fencingToken)))
+                .switchIfEmpty(Mono.error(() -> new StaleLeaseException(item, fencingToken)))
                 .then();
     }
 

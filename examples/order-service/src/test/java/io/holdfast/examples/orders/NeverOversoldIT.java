@@ -86,7 +86,7 @@ class NeverOversoldIT {
         List<String> properties = new ArrayList<>(List.of(more));
         properties.add("spring.data.redis.url=" + stock.uri());
         // Nobody gives up: every answer is about the stock.
-        properties.add("holdfast.wait-timeout=30s");
+        properties.add("holdfast.wait-timeout=100s");
         return Shop.open(properties.toArray(String[]::new));
     }
 

@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.web.reactive.function.client.WebClientRequestException;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -63,7 +65,7 @@ class OrderServiceIT {
 
     @Test
     void whoWaitedTooLongIsToldOfAConflict() {
-        try (Shop shop = open(new Till(), "holdfast.wait-timeout=2s")) {
+        try (Shop shop = open(new Till(), "holdfast.wait-timeout=3s")) {
             shop.customer().stock("busy", 10);
             Disposable buyer = shop.customer().order("busy").subscribe();
             eventually(() -> isHeld("busy"));
@@ -117,7 +119,7 @@ class OrderServiceIT {
     void aBackEndThatIsAwayIsToldAsSuchAndHealthTurns() {
         // Its own guard, since the other tests need theirs.
         try (RedisServer own = RedisServer.start();
-                Shop shop = open(own, order -> Mono.empty(), "holdfast.wait-timeout=1s")) {
+                Shop shop = open(stock, own, order -> Mono.empty(), "holdfast.wait-timeout=3s")) {
             shop.customer().stock("away", 10);
             assertThat(shop.customer().health().status()).isEqualTo(200);
 
@@ -140,6 +142,36 @@ class OrderServiceIT {
             assertThat(shop.customer().order("away").block(Customer.LIMIT).isSold())
                     .isTrue();
             assertThat(shop.customer().stock("away")).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void aStockThatIsAwayIsToldAsSuch() {
+        try (RedisServer own = RedisServer.start();
+                Shop shop = open(own, guard, order -> Mono.empty())) {
+            shop.customer().stock("gone", 10);
+
+            own.stop();
+
+            Answer answer = shop.customer().order("gone").block(Customer.LIMIT);
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.type()).isEqualTo("application/problem+json");
+            assertThat(answer.body()).containsEntry("title", "Interrupted");
+            assertThat(isHeld("gone")).isFalse();
+        }
+    }
+
+    @Test
+    void aRequestWithoutAnOrderIsNotAnsweredAsIfItWereOne() {
+        try (Shop shop = open(order -> Mono.empty())) {
+            HttpStatusCode status = shop.customer()
+                    .http()
+                    .post()
+                    .uri("/orders")
+                    .exchangeToMono(response -> response.releaseBody().thenReturn(response.statusCode()))
+                    .block(Customer.LIMIT);
+
+            assertThat(status).isEqualTo(HttpStatus.BAD_REQUEST);
         }
     }
 
@@ -178,10 +210,10 @@ class OrderServiceIT {
     }
 
     private static Shop open(Payments payments, String... more) {
-        return open(guard, payments, more);
+        return open(stock, guard, payments, more);
     }
 
-    private static Shop open(RedisServer guard, Payments payments, String... more) {
+    private static Shop open(RedisServer stock, RedisServer guard, Payments payments, String... more) {
         return Shop.open(
                 payments,
                 Stream.concat(

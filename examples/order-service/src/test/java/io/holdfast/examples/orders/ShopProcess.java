@@ -3,6 +3,7 @@ package io.holdfast.examples.orders;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -11,7 +12,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One instance of the real application, a JVM of its own. */
+/** One instance of the real application, a JVM of its own, which does not outlive this one. */
 record ShopProcess(Process process, int port) implements AutoCloseable {
 
     private static final Pattern STARTED = Pattern.compile("Netty started on port (\\d+)");
@@ -23,14 +24,14 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                OrderServiceApplication.class.getName()));
+                ShopProcess.class.getName()));
         Shop.USUAL.forEach(property -> command.add("--" + property));
         command.addAll(List.of(
                 "--spring.profiles.active=redis",
                 "--spring.data.redis.url=" + redisUri,
                 "--holdfast.redis.uri=" + redisUri,
                 "--holdfast.lease-duration=2s",
-                "--holdfast.wait-timeout=30s",
+                "--holdfast.wait-timeout=100s",
                 "--orders.payment-time=10ms",
                 "--logging.level.org.springframework.boot=INFO"));
         try {
@@ -39,6 +40,24 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
             return new ShopProcess(process, portOf(process));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What the new JVM runs: the application, until it is killed, or the one that started it ends and so the pipe between them. */
+    public static void main(String[] arguments) {
+        Thread watch = new Thread(ShopProcess::endWithTheOther, "the-other-end");
+        watch.setDaemon(true);
+        watch.start();
+        OrderServiceApplication.main(arguments);
+    }
+
+    private static void endWithTheOther() {
+        try {
+            long unused = System.in.transferTo(OutputStream.nullOutputStream());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            Runtime.getRuntime().halt(1);
         }
     }
 
@@ -76,5 +95,6 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
     @Override
     public void close() {
         kill();
+        process.onExit().join();
     }
 }
