@@ -13,7 +13,8 @@ public final class WaitsOfLibraries implements BlockHoundIntegration {
                 // integration does not name it.
                 .allowBlockingCallsInside(
                         "io.netty.buffer.AdaptivePoolingAllocator$MagazineGroup", "tryExpandMagazines")
-                // When the first bodies of a type come at one time, one of them makes what reads or writes them, under a lock.
+                // When the first bodies of a type come at one time, one of them makes what reads or writes them, under
+                // a lock.
                 .allowBlockingCallsInside(
                         "tools.jackson.databind.deser.DeserializerCache", "_createAndCacheValueDeserializer")
                 .allowBlockingCallsInside(
