@@ -25,6 +25,9 @@ final class Server implements AutoCloseable {
     /** Short, so that sessions may be; a session lasts at least two of them. */
     static final int TICK_MILLIS = 500;
 
+    /** Long enough to outlast whatever a busy machine does to a client. */
+    private static final int LONGEST_SESSION_MILLIS = 60_000;
+
     private static final DefaultMetricsProvider METRICS = new DefaultMetricsProvider();
 
     private final Path files;
@@ -51,6 +54,7 @@ final class Server implements AutoCloseable {
         ServerMetrics.metricsProviderInitialized(METRICS); // one for the JVM: another server may have set its own
         try {
             server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS);
+            server.setMaxSessionTimeout(LONGEST_SESSION_MILLIS);
             connections = ServerCnxnFactory.createFactory(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, 50);
             connections.startup(server);

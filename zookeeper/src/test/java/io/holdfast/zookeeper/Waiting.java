@@ -12,7 +12,7 @@ import reactor.core.publisher.Mono;
 /** Where a test's thread waits, with a bound. */
 final class Waiting {
 
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private Waiting() {}
 

@@ -37,8 +37,8 @@ class ZooKeeperSessionIT {
 
     private static Store store;
 
-    /** Long enough for the driver's pauses between two tries to connect again, which add up to two seconds. */
-    private static final Duration SESSION = Duration.ofSeconds(8);
+    /** The first lease is a third of it: long enough for the driver's pauses between tries to connect again, up to a second each. */
+    private static final Duration SESSION = Duration.ofSeconds(30);
 
     private final CuratorFramework curator = store.client("app", store.address(), SESSION);
     private final CuratorFramework rivals = store.client("app");
@@ -98,12 +98,17 @@ class ZooKeeperSessionIT {
 
     @Test
     void leaseOutlivesItsSessionTimeoutWhileItIsRenewed() {
-        LockLease lease = held(locks, "renewed");
-        Waiting.pass(SESSION.plusSeconds(1));
+        Duration shorter = Duration.ofSeconds(8);
+        CuratorFramework own = store.client("app", store.address(), shorter);
+        LockClient locksOfIt = LockClient.create(ZooKeeperLockBackend.over(own));
+        LockLease lease = held(locksOfIt, "renewed");
+        Waiting.pass(shorter.plusSeconds(1));
         assertThat(lease.isValid()).isTrue();
         assertThat(Waiting.forMono(rival.lock("renewed").tryAcquire().hasElement()))
                 .isFalse();
         Waiting.forMono(lease.release());
+        Waiting.forMono(locksOfIt.close());
+        own.close();
     }
 
     @Test
