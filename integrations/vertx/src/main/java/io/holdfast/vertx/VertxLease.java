@@ -111,13 +111,13 @@ public final class VertxLease {
     }
 
     /** Completes when it is over, however. */
-    CompletableFuture<Void> giveBack() {
+    CompletableFuture<?> giveBack() {
         return giveBack(lease);
     }
 
     /** Nobody is left to tell of a failure; the client's events report it. */
     @CanIgnoreReturnValue
-    static CompletableFuture<Void> giveBack(LockLease lease) {
+    static CompletableFuture<?> giveBack(LockLease lease) {
         return lease.release().onErrorComplete().toFuture();
     }
 
