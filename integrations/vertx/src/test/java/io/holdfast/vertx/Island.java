@@ -12,8 +12,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -93,17 +93,13 @@ final class Island implements AfterEachCallback {
         }
     }
 
+    /** As it is, not as {@code get} tells it: newer JDKs wrap a cancellation in another one. */
     static Throwable failed(CompletableFuture<?> future) {
-        try {
-            Object value = future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            throw new AssertionError("succeeded with " + value);
-        } catch (ExecutionException e) {
-            return e.getCause();
-        } catch (CancellationException e) {
-            return e;
-        } catch (TimeoutException | InterruptedException e) {
-            throw new AssertionError(e);
+        Throwable failure = done(future.handle((value, error) -> error));
+        if (failure == null) {
+            throw new AssertionError("succeeded with " + future.join());
         }
+        return failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
     }
 
     /** For what happens on other threads. */
