@@ -22,8 +22,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 /** Starts the servers, runs a plan in rounds, and writes the report. What fails is told at the end, and the rest goes on. */
 public final class Main {
 
-    private static final String USAGE =
-            """
+    private static final String USAGE = """
             usage: run quick|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name
                    run report FOLDER                     writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
@@ -98,7 +97,9 @@ public final class Main {
             System.out.printf("%n[round %d of %d] %s%n", round, plan.rounds(), series);
             Path file = Report.jmhFile(folder, round, number, series.benchmark());
             try {
-                int results = new Runner(options(series, addresses, file).build()).run().size();
+                int results = new Runner(options(series, addresses, file).build())
+                        .run()
+                        .size();
                 if (results < series.size()) {
                     failures.add("%d of %s in round %d".formatted(series.size() - results, series, round));
                 }

@@ -37,7 +37,8 @@ final class Report {
     static Path write(Path folder) throws IOException {
         List<Sample> samples = samples(folder);
         StringBuilder text = new StringBuilder("# Benchmarks: %s%n%n".formatted(folder.getFileName()))
-                .append("A ratio is of two measurements in one round of one run, on the same servers. In each round everything\n")
+                .append(
+                        "A ratio is of two measurements in one round of one run, on the same servers. In each round everything\n")
                 .append("ran once, in a JVM of its own, one after the other.\n\n")
                 .append(Table.ofGoals(Goals.all(), samples))
                 .append("\n## On what\n\n| | |\n| --- | --- |\n");
@@ -64,8 +65,7 @@ final class Report {
             for (Path file : list(round)) {
                 boolean isWatch = String.valueOf(file.getFileName()).startsWith(WATCH);
                 String json = Files.readString(file);
-                samples.addAll(
-                        isWatch ? ResultFiles.ofObservation(json, number) : ResultFiles.ofJmh(json, number));
+                samples.addAll(isWatch ? ResultFiles.ofObservation(json, number) : ResultFiles.ofJmh(json, number));
             }
         }
         return samples;

@@ -14,6 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 /** Bytes that one cycle allocates, in all threads of the JVM: they do not depend on how fast the machine is. */
 class AllocationIT {
@@ -67,7 +68,8 @@ class AllocationIT {
     }
 
     private static void cycles(Peer peer, int count) {
-        Object unused = peer.cycle("orders", () -> {}).repeat(count - 1L).then().block(Duration.ofSeconds(60));
+        Object unused =
+                peer.cycle("orders", Mono.empty()).repeat(count - 1L).then().block(Duration.ofSeconds(60));
     }
 
     private static long allocated() {

@@ -16,6 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 /** What the whole client sends, counted by the server: it does not depend on how fast the machine is. */
 class CommandBudgetIT {
@@ -64,7 +65,8 @@ class CommandBudgetIT {
                     long before = count.value();
                     await(count, CYCLES, ofOne, ofOther);
                     Seen seen = monitor.stop();
-                    // What the lanes did while the monitor ended may be among the commands and not among the cycles, or the other way.
+                    // What the lanes did while the monitor ended may be among the commands and not among the cycles, or
+                    // the other way.
                     long most = 3 * (count.value() - before) + NOW_AND_THEN;
                     assertThat(seen.total()).as("%s", seen).isLessThanOrEqualTo((int) most);
                 }
@@ -73,11 +75,12 @@ class CommandBudgetIT {
     }
 
     private static void cycles(Peer peer, int count) {
-        Object unused = peer.cycle("orders", () -> {}).repeat(count - 1L).then().block(Duration.ofSeconds(60));
+        Object unused =
+                peer.cycle("orders", Mono.empty()).repeat(count - 1L).then().block(Duration.ofSeconds(60));
     }
 
     private static Lanes lanes(Peer peer, Count count) {
-        return Lanes.start(peer, Lanes.oneName("orders", 5), count, () -> {});
+        return Lanes.start(peer, Lanes.oneName("orders", 5), count, Mono.empty());
     }
 
     private static void await(Count count, int more, Lanes... all) {
@@ -87,7 +90,9 @@ class CommandBudgetIT {
             for (Lanes lanes : all) {
                 assertThat(lanes.failure()).isNull();
             }
-            assertThat(System.nanoTime() - begin).as("patience").isLessThan(Duration.ofSeconds(60).toNanos());
+            assertThat(System.nanoTime() - begin)
+                    .as("patience")
+                    .isLessThan(Duration.ofSeconds(60).toNanos());
             LockSupport.parkNanos(1_000_000);
         }
     }

@@ -14,8 +14,7 @@ import java.nio.file.StandardOpenOption;
 /** How many cycles have ended, in a file that two processes have mapped, so that neither has to ask the other. Thread-safe. */
 public final class Count {
 
-    private static final VarHandle LONGS =
-            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
     private final ByteBuffer mapped;
 
@@ -25,8 +24,8 @@ public final class Count {
 
     /** Maps a file, which is made when it is missing. */
     public static Count in(Path file) {
-        try (FileChannel channel = FileChannel.open(
-                file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             return new Count(channel.map(MapMode.READ_WRITE, 0, Long.BYTES));
         } catch (IOException e) {
             throw new UncheckedIOException("no counter in " + file, e);

@@ -20,14 +20,14 @@ public final class Lanes implements AutoCloseable {
 
     private final Peer peer;
     private final Count cycles;
-    private final Runnable whileHolding;
+    private final Mono<Void> whileHolding;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final CountDownLatch running;
 
     /** Written by close. */
     private volatile boolean isStopping;
 
-    private Lanes(Peer peer, Count cycles, Runnable whileHolding, int lanes) {
+    private Lanes(Peer peer, Count cycles, Mono<Void> whileHolding, int lanes) {
         this.peer = peer;
         this.cycles = cycles;
         this.whileHolding = whileHolding;
@@ -41,7 +41,7 @@ public final class Lanes implements AutoCloseable {
      * @param names of locks; contention is one name many times
      * @param cycles counts the ends of cycles
      */
-    public static Lanes start(Peer peer, List<String> names, Count cycles, Runnable whileHolding) {
+    public static Lanes start(Peer peer, List<String> names, Count cycles, Mono<Void> whileHolding) {
         names.stream().distinct().forEach(peer::prepare);
         Lanes lanes = new Lanes(peer, cycles, whileHolding, names.size());
         for (String name : names) {

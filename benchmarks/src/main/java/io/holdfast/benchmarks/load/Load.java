@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** A client with its lanes, here and perhaps in a second process. It is measured by {@link #await}. */
 public final class Load implements AutoCloseable {
@@ -26,7 +27,7 @@ public final class Load implements AutoCloseable {
         this.peer = peer;
         this.cycles = cycles;
         this.second = second;
-        lanes = Lanes.start(peer, names, cycles, () -> {});
+        lanes = Lanes.start(peer, names, cycles, Mono.empty());
         progress = new Progress(cycles::value, this::failure);
     }
 

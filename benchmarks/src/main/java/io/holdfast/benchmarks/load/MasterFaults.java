@@ -90,7 +90,11 @@ public final class MasterFaults implements AutoCloseable {
     private void signal(String name) {
         String pid = Long.toString(addresses.masterPids().get(HUNG));
         try {
-            int code = new ProcessBuilder("kill", name, pid).start().onExit().join().exitValue();
+            int code = new ProcessBuilder("kill", name, pid)
+                    .start()
+                    .onExit()
+                    .join()
+                    .exitValue();
             if (code != 0) {
                 throw new IllegalStateException("kill %s %s answered %d".formatted(name, pid, code));
             }

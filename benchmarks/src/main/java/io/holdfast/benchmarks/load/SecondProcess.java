@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Mono;
 
 /** Lanes in a JVM of its own, for the same lock. It ends with this one at the latest. */
 final class SecondProcess implements AutoCloseable {
@@ -62,7 +63,7 @@ final class SecondProcess implements AutoCloseable {
         List<String> names = Lanes.oneName(args[1], Integer.parseInt(args[2]));
         Count count = Count.in(Path.of(args[3]));
         try (Peer peer = PeerChoice.parse(args[0]).open(Addresses.given());
-                Lanes lanes = Lanes.start(peer, names, count, () -> {})) {
+                Lanes lanes = Lanes.start(peer, names, count, Mono.empty())) {
             while (System.in.read() >= 0) {
                 // Only its end is of interest.
             }

@@ -34,7 +34,8 @@ public record Addresses(String redis, List<String> masters, List<Long> masterPid
                 argument("masters", String.join(",", masters)),
                 argument(
                         "masterPids",
-                        String.join(",", masterPids.stream().map(String::valueOf).toList())),
+                        String.join(
+                                ",", masterPids.stream().map(String::valueOf).toList())),
                 argument("zookeeper", zookeeper));
     }
 

@@ -13,12 +13,12 @@ final class CuratorPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromCallable(() -> {
             InterProcessMutex mutex = new InterProcessMutex(session.client(), "/curator/" + lock);
             mutex.acquire();
             try {
-                whileHolding.run();
+                Object unused = whileHolding.block();
             } finally {
                 mutex.release();
             }

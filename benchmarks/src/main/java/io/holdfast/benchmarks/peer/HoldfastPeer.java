@@ -24,8 +24,8 @@ final class HoldfastPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
-        return client.lock(lock).withLock(Mono.fromRunnable(whileHolding));
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
+        return client.lock(lock).withLock(whileHolding);
     }
 
     @Override

@@ -16,7 +16,8 @@ final class LettuceEnd {
     }
 
     static void shutDown(ClientResources resources) {
-        var unused = resources.shutdown(0, LIMIT_SECONDS, TimeUnit.SECONDS)
+        var unused = resources
+                .shutdown(0, LIMIT_SECONDS, TimeUnit.SECONDS)
                 .awaitUninterruptibly(TimeUnit.SECONDS.toMillis(LIMIT_SECONDS));
     }
 }

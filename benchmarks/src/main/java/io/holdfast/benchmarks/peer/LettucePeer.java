@@ -19,15 +19,17 @@ final class LettucePeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromCompletionStage(() -> {
             String value = RawLock.newValue();
             return raw.take(lock, value).thenCompose(isTaken -> {
                 if (!isTaken) {
                     throw new IllegalStateException("'%s' is taken, and this way to lock cannot wait".formatted(lock));
                 }
-                whileHolding.run();
-                return raw.giveBack(lock, value).thenAccept(isGivenBack -> {});
+                return whileHolding
+                        .toFuture()
+                        .thenCompose(nothing -> raw.giveBack(lock, value))
+                        .thenAccept(isGivenBack -> {});
             });
         });
     }

@@ -40,13 +40,12 @@ final class LettuceQuorumPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromCompletionStage(() -> {
             String value = RawLock.newValue();
-            return majority(master -> master.take(lock, value)).thenCompose(isTaken -> {
-                whileHolding.run();
-                return majority(master -> master.giveBack(lock, value));
-            });
+            return majority(master -> master.take(lock, value))
+                    .thenCompose(isTaken -> whileHolding.toFuture())
+                    .thenCompose(nothing -> majority(master -> master.giveBack(lock, value)));
         });
     }
 

@@ -10,10 +10,10 @@ public interface Peer extends AutoCloseable {
      * far as this way to lock can tell.
      *
      * @param lock its name
-     * @param whileHolding must not block
+     * @param whileHolding lazy
      * @return cold; each subscription is one cycle
      */
-    Mono<Void> cycle(String lock, Runnable whileHolding);
+    Mono<Void> cycle(String lock, Mono<Void> whileHolding);
 
     /** Whether a subscription to {@link #cycle} keeps the thread until the cycle is over; then each lane needs a thread of its own. */
     default boolean isBlocking() {

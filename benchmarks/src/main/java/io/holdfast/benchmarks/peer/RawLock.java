@@ -34,6 +34,7 @@ final class RawLock {
 
     CompletionStage<Boolean> giveBack(String lock, String value) {
         String[] keys = {"raw:" + lock};
-        return redis.<Long>evalsha(script, ScriptOutputType.INTEGER, keys, value).thenApply(count -> count == 1);
+        return redis.<Long>evalsha(script, ScriptOutputType.INTEGER, keys, value)
+                .thenApply(count -> count == 1);
     }
 }

@@ -43,10 +43,10 @@ final class RawZooKeeperPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromCompletionStage(() -> {
             CompletableFuture<String> node = new CompletableFuture<>();
-            CompletableFuture<Void> listed = new CompletableFuture<>();
+            CompletableFuture<String> listed = new CompletableFuture<>();
             handle.create(
                     folder(lock) + "/lock-",
                     NO_DATA,
@@ -55,17 +55,18 @@ final class RawZooKeeperPeer implements Peer {
                     (code, path, context, name, stat) -> complete(node, code, path, name),
                     null);
             handle.getChildren(
-                    folder(lock),
-                    false,
-                    (code, path, context, children) -> complete(listed, code, path, null),
-                    null);
-            return listed.thenCombine(node, (nothing, name) -> name).thenCompose(name -> {
-                whileHolding.run();
-                CompletableFuture<Void> deleted = new CompletableFuture<>();
-                handle.delete(name, -1, (code, path, context) -> complete(deleted, code, path, null), null);
-                return deleted;
-            });
+                    folder(lock), false, (code, path, context, children) -> complete(listed, code, path, path), null);
+            return listed.thenCompose(nothing -> whileHolding.toFuture())
+                    .thenCombine(node, (nothing, name) -> name)
+                    .thenCompose(this::delete)
+                    .thenAccept(path -> {});
         });
+    }
+
+    private CompletableFuture<String> delete(String name) {
+        CompletableFuture<String> deleted = new CompletableFuture<>();
+        handle.delete(name, -1, (code, path, context) -> complete(deleted, code, path, path), null);
+        return deleted;
     }
 
     private static String folder(String lock) {

@@ -51,8 +51,7 @@ final class RedissonPeer implements Peer {
         List<RedissonReactiveClient> members =
                 clients.stream().map(RedissonClient::reactive).toList();
         Function<String, RLockReactive> all = name -> members.get(0)
-                .getMultiLock(
-                        members.stream().map(it -> it.getLock(name)).toArray(RLockReactive[]::new));
+                .getMultiLock(members.stream().map(it -> it.getLock(name)).toArray(RLockReactive[]::new));
         return new RedissonPeer(clients, all, () -> {
             var unused = shared.shutdownGracefully(0, 5, TimeUnit.SECONDS);
         });
@@ -65,13 +64,11 @@ final class RedissonPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.defer(() -> {
             RLockReactive one = locks.apply("redisson:" + lock);
             long owner = owners.incrementAndGet();
-            return one.lock(owner)
-                    .then(Mono.<Void>fromRunnable(whileHolding))
-                    .then(Mono.defer(() -> one.unlock(owner)));
+            return one.lock(owner).then(whileHolding).then(Mono.defer(() -> one.unlock(owner)));
         });
     }
 

@@ -24,12 +24,12 @@ final class SpringPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromRunnable(() -> {
             Lock one = registry.obtain(lock);
             one.lock();
             try {
-                whileHolding.run();
+                Object unused = whileHolding.block();
             } finally {
                 one.unlock();
             }

@@ -29,15 +29,11 @@ final class VertxPeer implements Peer {
     }
 
     @Override
-    public Mono<Void> cycle(String lock, Runnable whileHolding) {
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromCompletionStage(() -> vertx.sharedData()
                 .getLockWithTimeout(lock, PATIENCE.toMillis())
-                .map(held -> {
-                    whileHolding.run();
-                    held.release();
-                    return (Void) null;
-                })
-                .toCompletionStage());
+                .toCompletionStage()
+                .thenCompose(held -> whileHolding.toFuture().thenRun(held::release)));
     }
 
     private static <T> T await(Future<T> future) {

@@ -49,8 +49,7 @@ public final class Goals {
         return new Selector("RedisUncontended", metric, Map.of(IN_FLIGHT, locks));
     }
 
-    private static Goal peers(
-            String workload, Selector both, String peer, String against, Bound bound, double limit) {
+    private static Goal peers(String workload, Selector both, String peer, String against, Bound bound, double limit) {
         return new Goal(workload, against, both.with(PEER, HOLDFAST), both.with(PEER, peer), bound, limit);
     }
 

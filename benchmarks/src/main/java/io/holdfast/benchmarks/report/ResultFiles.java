@@ -57,8 +57,8 @@ public final class ResultFiles {
         List<Sample> samples = new ArrayList<>();
         entry.path("values")
                 .properties()
-                .forEach(it ->
-                        samples.add(new Sample(name, parameters, it.getKey(), it.getValue().asDouble(), round)));
+                .forEach(it -> samples.add(
+                        new Sample(name, parameters, it.getKey(), it.getValue().asDouble(), round)));
         if (name.isEmpty() || samples.isEmpty()) {
             throw new IllegalArgumentException("not an observation: " + json);
         }
@@ -87,7 +87,9 @@ public final class ResultFiles {
      */
     public static Map<String, String> ofTexts(String json) {
         Map<String, String> texts = new LinkedHashMap<>();
-        read(json).properties().forEach(it -> texts.put(it.getKey(), it.getValue().asText()));
+        read(json)
+                .properties()
+                .forEach(it -> texts.put(it.getKey(), it.getValue().asText()));
         return texts;
     }
 

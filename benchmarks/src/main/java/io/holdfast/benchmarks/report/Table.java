@@ -17,8 +17,7 @@ public final class Table {
 
     /** The goals that the run can judge, with the ratios. */
     public static String ofGoals(List<Goal> goals, Collection<Sample> samples) {
-        StringBuilder text = new StringBuilder(
-                """
+        StringBuilder text = new StringBuilder("""
                 | workload | Holdfast | to | it has | ratio: min / median / max | goal | reached |
                 | --- | ---: | --- | ---: | ---: | ---: | --- |
                 """);
@@ -100,6 +99,8 @@ public final class Table {
         if (size >= 10) {
             return String.format(Locale.ROOT, "%.1f", value);
         }
-        return size >= 0.1 || size == 0 ? String.format(Locale.ROOT, "%.2f", value) : String.format(Locale.ROOT, "%.4f", value);
+        return size >= 0.1 || size == 0
+                ? String.format(Locale.ROOT, "%.2f", value)
+                : String.format(Locale.ROOT, "%.4f", value);
     }
 }

@@ -8,6 +8,7 @@ import io.holdfast.benchmarks.peer.RedisPeer;
 import io.holdfast.benchmarks.watch.Monitor.Seen;
 import java.util.Map;
 import java.util.TreeMap;
+import reactor.core.publisher.Mono;
 
 /** What one cycle costs the server: with one waiter of each of two clients it is a hand-off, with a single one it is uncontended. */
 final class Commands {
@@ -40,7 +41,7 @@ final class Commands {
     }
 
     private static Lanes lanes(Peer peer, int lanes, Count count) {
-        return Lanes.start(peer, Lanes.oneName("commands", lanes), count, () -> {});
+        return Lanes.start(peer, Lanes.oneName("commands", lanes), count, Mono.empty());
     }
 
     private static void awaitCycles(Count count, int more, Lanes... all) {
@@ -61,7 +62,6 @@ final class Commands {
         values.put("on the wire", (double) seen.total() / cycles);
         values.put("in scripts", (double) seen.inScripts() / cycles);
         seen.onTheWire().forEach((command, times) -> values.put("of these " + command, (double) times / cycles));
-        return new Observation(
-                "Commands", Map.of("peer", choice.name(), "waiters", Integer.toString(waiters)), values);
+        return new Observation("Commands", Map.of("peer", choice.name(), "waiters", Integer.toString(waiters)), values);
     }
 }

@@ -8,10 +8,12 @@ import io.holdfast.benchmarks.peer.RedisPeer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
+import reactor.core.publisher.Mono;
 
 /**
  * From the moment that a holder begins to give a lock back until the next one has it, of another client in this process. A raw round
@@ -22,6 +24,9 @@ final class HandOff {
     private static final String LOCK = "hand-off";
     private static final int PINGS = 2_000;
     private static final int WARM_UP_PARTS = 2;
+
+    /** So long that whoever wants the lock next has asked for it. */
+    private static final Duration HOLD = Duration.ofMillis(2);
 
     /** A minute; longer ones are shortened to that. */
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -56,27 +61,27 @@ final class HandOff {
         percentiles("", handOff.histogram, values);
         percentiles("round trip ", roundTrips, values);
         values.put("hand-offs", (double) handOff.histogram.getTotalCount());
-        return new Observation(
-                "HandOff", Map.of("peer", choice.name(), "waiters", Integer.toString(waiters)), values);
+        return new Observation("HandOff", Map.of("peer", choice.name(), "waiters", Integer.toString(waiters)), values);
     }
 
     private Lanes lanes(Peer peer, int lanes) {
-        return Lanes.start(peer, Lanes.oneName(LOCK, lanes), Count.here(), this::held);
+        return Lanes.start(peer, Lanes.oneName(LOCK, lanes), Count.here(), Mono.defer(this::held));
     }
 
-    /** Called by whoever holds the lock, so by one at a time. */
-    private void held() {
+    /** Subscribed to by whoever holds the lock, so by one at a time. */
+    private Mono<Void> held() {
         long now = System.nanoTime();
         if (isMeasuring && releasedNanos != 0) {
             histogram.recordValue(Math.min(now - releasedNanos, LONGEST_NANOS));
         }
-        releasedNanos = System.nanoTime();
+        return Mono.delay(HOLD)
+                .doOnNext(tick -> releasedNanos = System.nanoTime())
+                .then();
     }
 
     private static void pings(Addresses addresses, Histogram histogram) {
         RedisClient client = RedisClient.create();
-        try (StatefulRedisConnection<String, String> connection =
-                client.connect(RedisURI.create(addresses.redis()))) {
+        try (StatefulRedisConnection<String, String> connection = client.connect(RedisURI.create(addresses.redis()))) {
             for (int i = 0; i < PINGS; i++) {
                 long begin = System.nanoTime();
                 String unused = connection.sync().ping();

@@ -37,8 +37,7 @@ final class HeldLeases {
     static Observation watch(Addresses addresses, int count, int seconds) {
         RedisClient looker = RedisClient.create();
         LockClient client = LockClient.create(RedisLockBackend.create(RedisURI.create(addresses.redis())));
-        try (StatefulRedisConnection<String, String> connection =
-                looker.connect(RedisURI.create(addresses.redis()))) {
+        try (StatefulRedisConnection<String, String> connection = looker.connect(RedisURI.create(addresses.redis()))) {
             return watch(client, connection.sync(), count, seconds);
         } finally {
             Object unused = client.close().block(RELEASE_LIMIT);
@@ -46,8 +45,7 @@ final class HeldLeases {
         }
     }
 
-    private static Observation watch(
-            LockClient client, RedisCommands<String, String> redis, int count, int seconds) {
+    private static Observation watch(LockClient client, RedisCommands<String, String> redis, int count, int seconds) {
         List<LockLease> warmUp = acquire(client, "warm-up/", 1_000);
         release(warmUp);
         long emptyHeap = usedHeap();
@@ -100,7 +98,8 @@ final class HeldLeases {
     }
 
     private static long stat(RedisCommands<String, String> redis, String field) {
-        Matcher line = Pattern.compile("cmdstat_evalsha:.*?" + field + "=(\\d+)").matcher(redis.info("commandstats"));
+        Matcher line =
+                Pattern.compile("cmdstat_evalsha:.*?" + field + "=(\\d+)").matcher(redis.info("commandstats"));
         return line.find() ? Long.parseLong(line.group(1)) : 0;
     }
 

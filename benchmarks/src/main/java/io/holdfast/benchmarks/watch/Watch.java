@@ -19,14 +19,12 @@ public final class Watch {
      */
     public static void main(String[] args) throws IOException {
         Addresses addresses = Addresses.given();
-        Observation seen =
-                switch (args[1]) {
-                    case "HandOff" ->
-                        HandOff.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]), number(args[4]));
-                    case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]));
-                    case "HeldLeases" -> HeldLeases.watch(addresses, number(args[2]), number(args[3]));
-                    default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[1]));
-                };
+        Observation seen = switch (args[1]) {
+            case "HandOff" -> HandOff.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]), number(args[4]));
+            case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]));
+            case "HeldLeases" -> HeldLeases.watch(addresses, number(args[2]), number(args[3]));
+            default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[1]));
+        };
         Path unused = Files.writeString(Path.of(args[0]), seen.toJson());
         // Threads that a peer has left behind are not waited for.
         System.exit(0);

@@ -23,10 +23,11 @@ class GoalTest {
 
     @Test
     void isJudgedByTheMedianOfTheRounds() {
-        List<Sample> samples = List.of(
-                ours(10, 1), theirs(10, 1), ours(30, 2), theirs(10, 2), ours(20, 3), theirs(10, 3));
-        Goal.Outcome outcome =
-                new Goal("w", "a", OURS, THEIRS, Bound.AT_LEAST, 2).judge(samples).orElseThrow();
+        List<Sample> samples =
+                List.of(ours(10, 1), theirs(10, 1), ours(30, 2), theirs(10, 2), ours(20, 3), theirs(10, 3));
+        Goal.Outcome outcome = new Goal("w", "a", OURS, THEIRS, Bound.AT_LEAST, 2)
+                .judge(samples)
+                .orElseThrow();
         assertThat(outcome.ratio()).isEqualTo(new Spread(1, 2, 3, 3));
         assertThat(outcome.isReached()).isTrue();
         assertThat(new Goal("w", "a", OURS, THEIRS, Bound.AT_LEAST, 2.01).judge(samples))

@@ -40,8 +40,12 @@ class PictureTest {
     @Test
     void itIsWrittenAsAnSvgFile(@TempDir Path folder) throws IOException {
         assertThat(Drawing.write(PICTURE, SAMPLES, folder)).isTrue();
-        assertThat(Files.readString(folder.resolve("file.svg"))).contains("<svg").contains("Title");
-        assertThat(Drawing.write(PICTURE, List.of(), folder)).as("nothing to draw").isFalse();
+        assertThat(Files.readString(folder.resolve("file.svg")))
+                .contains("<svg")
+                .contains("Title");
+        assertThat(Drawing.write(PICTURE, List.of(), folder))
+                .as("nothing to draw")
+                .isFalse();
     }
 
     @Test

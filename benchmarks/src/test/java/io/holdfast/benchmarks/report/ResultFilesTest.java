@@ -9,8 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class ResultFilesTest {
 
-    private static final String JMH =
-            """
+    private static final String JMH = """
             [
                 {
                     "jmhVersion" : "1.37",

@@ -26,7 +26,8 @@ class TableTest {
         Goal reached = new Goal("cycles", "another", OURS, OURS.with("peer", "OTHER"), Bound.AT_LEAST, 2.5);
         Goal missed = new Goal("cycles", "another", OURS, OURS.with("peer", "OTHER"), Bound.AT_MOST, 1.2);
         Goal unmeasured = new Goal("cycles", "nobody", OURS, OURS.with("peer", "NOBODY"), Bound.AT_MOST, 1.2);
-        assertThat(Table.ofGoals(List.of(reached, missed, unmeasured), samples()).lines())
+        assertThat(Table.ofGoals(List.of(reached, missed, unmeasured), samples())
+                        .lines())
                 .containsExactly(
                         "| workload | Holdfast | to | it has | ratio: min / median / max | goal | reached |",
                         "| --- | ---: | --- | ---: | ---: | ---: | --- |",
