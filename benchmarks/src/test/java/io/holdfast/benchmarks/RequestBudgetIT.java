@@ -6,6 +6,7 @@ import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.benchmarks.peer.Peer;
 import io.holdfast.benchmarks.peer.ZooKeeperPeer;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -41,11 +42,12 @@ class RequestBudgetIT {
     }
 
     private static void cycles(Peer peer, int count) {
-        Object unused = peer.cycle("orders", Mono.empty()).repeat(count - 1L).then().block(Duration.ofSeconds(60));
+        Object unused =
+                peer.cycle("orders", Mono.empty()).repeat(count - 1L).then().block(Duration.ofSeconds(60));
     }
 
     private static long received(int port) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", port)) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
             Matcher line = RECEIVED.matcher(answer);

@@ -42,7 +42,7 @@ class PictureTest {
         assertThat(Drawing.write(PICTURE, SAMPLES, folder)).isTrue();
         assertThat(Files.readString(folder.resolve("file.svg")))
                 .contains("<svg")
-                .contains("Title");
+                .contains("</svg>");
         assertThat(Drawing.write(PICTURE, List.of(), folder))
                 .as("nothing to draw")
                 .isFalse();
