@@ -19,9 +19,12 @@ import reactor.core.publisher.Mono;
 /** Bytes that one cycle allocates, in all threads of the JVM: they do not depend on how fast the machine is. */
 class AllocationIT {
 
-    private static final int WARM_UP = 3_000;
-    private static final int CYCLES = 1_000;
-    private static final int BATCHES = 5;
+    private static final int WARM_UP = 2_000;
+    private static final int CYCLES = 500;
+    private static final int BATCHES = 4;
+
+    /** A fifth more than was measured when this was written, on JDK 17. */
+    private static final long BUDGET = 12_000;
 
     private RedisServer server;
     private Addresses addresses;
@@ -37,20 +40,14 @@ class AllocationIT {
         server.close();
     }
 
-    /** About a third more than was measured when this was written. */
+    /** The goal is half of Redisson's; what is asserted is that nobody gets farther away from it. */
     @Test
-    void uncontendedCycleStaysWithinItsBudget() {
-        long ours = perCycle(RedisPeer.HOLDFAST);
-        System.out.printf("[holdfast] bytes per uncontended cycle: %,d%n", ours);
-        assertThat(ours).isBetween(500L, 30_000L);
-    }
-
-    @Test
-    void uncontendedCycleAllocatesLessThanRedissons() {
+    void uncontendedCycleStaysWithinItsBudgetAndWellBelowRedissons() {
         long ours = perCycle(RedisPeer.HOLDFAST);
         long theirs = perCycle(RedisPeer.REDISSON);
         System.out.printf("[holdfast] bytes per uncontended cycle: %,d, Redisson's %,d%n", ours, theirs);
-        assertThat(ours).isLessThanOrEqualTo(theirs);
+        assertThat(ours).isBetween(1_000L, BUDGET);
+        assertThat((double) ours / theirs).as("of Redisson's").isLessThan(0.6);
     }
 
     /** The least of several batches: what the compiler and timers do meanwhile only ever adds. */
