@@ -135,7 +135,7 @@ public final class Main {
     }
 
     private void watch(int round, Addresses addresses) throws IOException {
-        for (List<String> watch : plan.watches()) {
+        for (List<String> watch : plan.watchesOf(round)) {
             System.out.printf("%n[round %d of %d] %s%n", round, plan.rounds(), watch);
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
