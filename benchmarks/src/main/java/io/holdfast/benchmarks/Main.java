@@ -69,7 +69,7 @@ public final class Main {
             Addresses addresses = servers.addresses();
             Report.writeEnvironment(folder, Machine.describe(addresses, servers.kind()));
             for (int round = 1; round <= plan.rounds(); round++) {
-                measure(round, addresses);
+                measure(round, servers);
                 watch(round, addresses);
             }
         }
@@ -91,13 +91,14 @@ public final class Main {
         return false;
     }
 
-    private void measure(int round, Addresses addresses) throws IOException {
+    private void measure(int round, Servers servers) throws IOException {
         for (int number = 0; number < plan.series().size(); number++) {
             Series series = plan.series().get(number);
             System.out.printf("%n[round %d of %d] %s%n", round, plan.rounds(), series);
             Path file = Report.jmhFile(folder, round, number, series.benchmark());
             try {
-                int results = new Runner(options(series, addresses, file).build())
+                int results = new Runner(
+                                options(series, servers.addresses(), file).build())
                         .run()
                         .size();
                 if (results < series.size()) {
@@ -106,6 +107,7 @@ public final class Main {
             } catch (RunnerException e) {
                 failures.add("%s in round %d: %s".formatted(series, round, e));
             }
+            servers.resume();
         }
     }
 

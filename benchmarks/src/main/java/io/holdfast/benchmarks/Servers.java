@@ -45,6 +45,11 @@ final class Servers implements AutoCloseable {
         return redis.kind().toString().toLowerCase(Locale.ROOT);
     }
 
+    /** So that a process which died while a master hung is no harm to the next one. */
+    void resume() {
+        masters.forEach(RedisServer::resume);
+    }
+
     @Override
     public void close() {
         redis.close();

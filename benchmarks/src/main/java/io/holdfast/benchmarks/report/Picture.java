@@ -52,6 +52,13 @@ public record Picture(String file, String title, String unit, Selector of, Strin
                         "waiters",
                         "peer"),
                 new Picture(
+                        "redis-hand-off-p99",
+                        "Redis: from release to next holder, 99 of 100",
+                        "microseconds",
+                        new Selector("HandOff", "p99 µs", Map.of()),
+                        "waiters",
+                        "peer"),
+                new Picture(
                         "redis-commands",
                         "Redis: commands on the wire per cycle",
                         "commands",
@@ -63,6 +70,13 @@ public record Picture(String file, String title, String unit, Selector of, Strin
                         "Redis: CPU of the client that renews held leases",
                         "cores",
                         new Selector("HeldLeases", "cores", Map.of()),
+                        "leases",
+                        ""),
+                new Picture(
+                        "redis-growth-heap",
+                        "Redis: heap of the client for each held lease",
+                        "bytes",
+                        new Selector("HeldLeases", "heap bytes/lease", Map.of()),
                         "leases",
                         ""),
                 new Picture(
