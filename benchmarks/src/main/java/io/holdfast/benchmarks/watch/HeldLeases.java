@@ -55,16 +55,7 @@ final class HeldLeases {
         double acquireSeconds = (System.nanoTime() - begin) / 1e9;
         long heap = usedHeap() - emptyHeap;
 
-        Map<String, Double> values = new TreeMap<>();
-        long commands = evalshas(redis);
-        long cpu = SYSTEM.getProcessCpuTime();
-        long serverMicros = evalshaMicros(redis);
-        long since = System.nanoTime();
-        Pause.seconds(seconds);
-        double elapsed = (System.nanoTime() - since) / 1e9;
-        values.put("cores", (SYSTEM.getProcessCpuTime() - cpu) / 1e9 / elapsed);
-        values.put("commands/s", (evalshas(redis) - commands) / elapsed);
-        values.put("cores of the server", (evalshaMicros(redis) - serverMicros) / 1e6 / elapsed);
+        Map<String, Double> values = new TreeMap<>(measured(redis, seconds));
         values.put("heap bytes/lease", (double) heap / count);
         values.put("threads more", (double) THREADS.getThreadCount() - fewThreads);
         values.put("acquired/s", count / acquireSeconds);
@@ -73,6 +64,20 @@ final class HeldLeases {
         values.put("one", 1.0);
         release(leases);
         return new Observation("HeldLeases", Map.of("leases", Integer.toString(count)), values);
+    }
+
+    /** What goes on while nothing but renewals does. */
+    private static Map<String, Double> measured(RedisCommands<String, String> redis, int seconds) {
+        long commands = evalshas(redis);
+        long serverMicros = evalshaMicros(redis);
+        long cpu = SYSTEM.getProcessCpuTime();
+        long since = System.nanoTime();
+        Pause.seconds(seconds);
+        double elapsed = (System.nanoTime() - since) / 1e9;
+        return Map.of(
+                "cores", (SYSTEM.getProcessCpuTime() - cpu) / 1e9 / elapsed,
+                "commands/s", (evalshas(redis) - commands) / elapsed,
+                "cores of the server", (evalshaMicros(redis) - serverMicros) / 1e6 / elapsed);
     }
 
     private static List<LockLease> acquire(LockClient client, String prefix, int count) {
