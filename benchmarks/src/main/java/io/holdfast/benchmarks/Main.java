@@ -1,0 +1,171 @@
+package io.holdfast.benchmarks;
+
+import io.holdfast.benchmarks.Plan.Series;
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.watch.Watch;
+import io.holdfast.testkit.server.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+
+/** Starts the servers, runs a plan in rounds, and writes the report. What fails is told at the end, and the rest goes on. */
+public final class Main {
+
+    private static final String USAGE = """
+            usage: run quick|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name
+                   run report FOLDER                     writes the report of a run again""";
+    private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
+
+    private final Plan plan;
+    private final Path folder;
+    private final List<String> failures = new ArrayList<>();
+
+    private Main(Plan plan, Path folder) {
+        this.plan = plan;
+        this.folder = folder;
+    }
+
+    /**
+     * Runs; see {@code ./benchmarks/run}.
+     *
+     * @param args as its usage says
+     * @throws IOException if results cannot be written
+     */
+    public static void main(String[] args) throws IOException {
+        String what = args.length == 0 ? "" : args[0];
+        Path folder = Path.of(args.length > 1 ? args[1] : "benchmarks/results/" + what);
+        String part = args.length > 2 ? args[2] : "";
+        switch (what) {
+            case "quick" -> new Main(Plan.quick().only(part), folder).run();
+            case "all" -> new Main(Plan.all().only(part), folder).run();
+            case "smoke" -> new Main(Plan.quick().shortened(1, 1).only(part), folder).run();
+            case "report" -> System.out.println(Report.write(folder));
+            default -> {
+                System.err.println(USAGE);
+                System.exit(2);
+            }
+        }
+    }
+
+    private void run() throws IOException {
+        long begin = System.nanoTime();
+        // A container cannot be frozen, and its network would be what is measured.
+        if (System.getProperty(RedisServer.SWITCH) == null) {
+            System.setProperty(RedisServer.SWITCH, isRedisOnPath() ? "path" : "embedded");
+        }
+        Files.createDirectories(folder);
+        try (Servers servers = new Servers()) {
+            Addresses addresses = servers.addresses();
+            Report.writeEnvironment(folder, Machine.describe(addresses, servers.kind()));
+            for (int round = 1; round <= plan.rounds(); round++) {
+                measure(round, servers);
+                watch(round, addresses);
+            }
+        }
+        System.out.printf("%n%s after %d s%n", Report.write(folder), (System.nanoTime() - begin) / 1_000_000_000);
+        if (!failures.isEmpty()) {
+            failures.forEach(it -> System.err.println("failed: " + it));
+            System.exit(1);
+        }
+        // Threads that a library has left behind are not waited for.
+        System.exit(0);
+    }
+
+    private static boolean isRedisOnPath() {
+        for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+            if (Files.isExecutable(Path.of(folder, "redis-server"))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void measure(int round, Servers servers) throws IOException {
+        for (int number = 0; number < plan.series().size(); number++) {
+            Series series = plan.series().get(number);
+            System.out.printf("%n[round %d of %d] %s%n", round, plan.rounds(), series);
+            Path file = Report.jmhFile(folder, round, number, series.benchmark());
+            try {
+                int results = new Runner(
+                                options(series, servers.addresses(), file).build())
+                        .run()
+                        .size();
+                if (results < series.size()) {
+                    failures.add("%d of %s in round %d".formatted(series.size() - results, series, round));
+                }
+            } catch (RunnerException e) {
+                failures.add("%s in round %d: %s".formatted(series, round, e));
+            }
+            servers.resume();
+        }
+    }
+
+    private ChainedOptionsBuilder options(Series series, Addresses addresses, Path file) {
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .include("\\." + series.benchmark() + "\\.")
+                .forks(1)
+                .warmupIterations(1)
+                .warmupTime(TimeValue.seconds(plan.warmUpSeconds()))
+                .measurementIterations(1)
+                .measurementTime(TimeValue.seconds(plan.seconds()))
+                .timeout(TimeValue.seconds(120))
+                .jvmArgsAppend(jvmArguments(addresses).toArray(String[]::new))
+                .addProfiler(GCProfiler.class)
+                .resultFormat(ResultFormatType.JSON)
+                .result(file.toString());
+        series.parameters().forEach((name, values) -> {
+            var unused = options.param(name, values.toArray(String[]::new));
+        });
+        return options;
+    }
+
+    private static List<String> jvmArguments(Addresses addresses) {
+        List<String> arguments = new ArrayList<>(List.of("-Xms1g", "-Xmx1g"));
+        arguments.addAll(addresses.asArguments());
+        return arguments;
+    }
+
+    private void watch(int round, Addresses addresses) throws IOException {
+        for (List<String> watch : plan.watchesOf(round)) {
+            System.out.printf("%n[round %d of %d] %s%n", round, plan.rounds(), watch);
+            List<String> command = new ArrayList<>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(addresses.asArguments());
+            // A million leases want more than a fork does.
+            command.addAll(List.of("-Xmx4g", "-cp", System.getProperty("java.class.path"), Watch.class.getName()));
+            Path file = Report.watchFile(folder, round, watch);
+            command.add(file.toString());
+            command.addAll(watch);
+            Process process = new ProcessBuilder(command).inheritIO().start();
+            boolean hasEnded = waitFor(process);
+            if (!hasEnded || process.exitValue() != 0) {
+                Process unused = process.destroyForcibly();
+                failures.add("%s in round %d".formatted(watch, round));
+                boolean isGone = Files.deleteIfExists(file);
+                assert isGone || !Files.exists(file);
+            } else {
+                System.out.println(Files.readString(file));
+            }
+        }
+    }
+
+    private static boolean waitFor(Process process) {
+        try {
+            return process.waitFor(WATCH_LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.holdfast.benchmarks;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.benchmarks.load.Load;
+import io.holdfast.benchmarks.peer.RedisPeer;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** One lock at one Redis that all want: how often it goes from hand to hand. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.SECONDS)
+public class RedisContended {
+
+    private static final int CYCLES = 50;
+
+    /** Without the one that cannot wait. */
+    @Param({"HOLDFAST", "REDISSON", "REDISSON_FAIR", "SPRING"})
+    RedisPeer peer = RedisPeer.HOLDFAST;
+
+    @Param({"10", "100", "1000"})
+    int waiters = 10;
+
+    @Param({"1", "2"})
+    int processes = 1;
+
+    private @Nullable Load load;
+
+    @Setup(Level.Trial)
+    public void start() {
+        load = Load.contended(peer, waiters, processes);
+    }
+
+    @Setup(Level.Iteration)
+    public void restart() {
+        requireNonNull(load).restart();
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(CYCLES)
+    public void handOff() {
+        requireNonNull(load).await(CYCLES);
+    }
+
+    @TearDown(Level.Trial)
+    public void stop() {
+        requireNonNull(load).close();
+    }
+}

@@ -1,0 +1,83 @@
+package io.holdfast.benchmarks;
+
+import io.holdfast.benchmarks.report.Drawing;
+import io.holdfast.benchmarks.report.Goals;
+import io.holdfast.benchmarks.report.Picture;
+import io.holdfast.benchmarks.report.ResultFiles;
+import io.holdfast.benchmarks.report.Sample;
+import io.holdfast.benchmarks.report.Table;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The files of a run, read; its report, written beside them. */
+final class Report {
+
+    static final String ENVIRONMENT = "environment.json";
+    private static final String ROUND = "round-";
+    private static final String WATCH = "watch-";
+
+    private Report() {}
+
+    static Path jmhFile(Path folder, int round, int number, String benchmark) throws IOException {
+        return Files.createDirectories(folder.resolve(ROUND + round))
+                .resolve("jmh-%02d-%s.json".formatted(number, benchmark));
+    }
+
+    static Path watchFile(Path folder, int round, List<String> watch) throws IOException {
+        return Files.createDirectories(folder.resolve(ROUND + round))
+                .resolve(WATCH + String.join("-", watch) + ".json");
+    }
+
+    /** Writes {@code report.md} and the charts. */
+    static Path write(Path folder) throws IOException {
+        List<Sample> samples = samples(folder);
+        StringBuilder text = new StringBuilder("# Benchmarks: %s%n%n".formatted(folder.getFileName()))
+                .append(
+                        "A ratio is of two measurements in one round of one run, on the same servers. In each round everything\n")
+                .append("ran once, in a JVM of its own, one after the other.\n\n")
+                .append(Table.ofGoals(Goals.all(), samples))
+                .append("\n## On what\n\n| | |\n| --- | --- |\n");
+        ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)))
+                .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
+        text.append("\n## Charts\n\n");
+        for (Picture picture : Picture.all()) {
+            if (Drawing.write(picture, samples, folder)) {
+                text.append("![%s](%s.svg)%n".formatted(picture.title(), picture.file()));
+            }
+        }
+        text.append("\n## Everything\n").append(Table.ofAll(samples));
+        return Files.writeString(folder.resolve("report.md"), text);
+    }
+
+    private static List<Sample> samples(Path folder) throws IOException {
+        List<Sample> samples = new ArrayList<>();
+        for (Path round : list(folder)) {
+            String name = String.valueOf(round.getFileName());
+            if (!name.startsWith(ROUND)) {
+                continue;
+            }
+            int number = Integer.parseInt(name.substring(ROUND.length()));
+            for (Path file : list(round)) {
+                boolean isWatch = String.valueOf(file.getFileName()).startsWith(WATCH);
+                String json = Files.readString(file);
+                samples.addAll(isWatch ? ResultFiles.ofObservation(json, number) : ResultFiles.ofJmh(json, number));
+            }
+        }
+        return samples;
+    }
+
+    private static List<Path> list(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.sorted().toList();
+        }
+    }
+
+    static void writeEnvironment(Path folder, Map<String, String> text) throws IOException {
+        Path unused = Files.writeString(folder.resolve(ENVIRONMENT), ResultFiles.toJson(text));
+    }
+}

@@ -1,0 +1,63 @@
+package io.holdfast.benchmarks;
+
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.testkit.server.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.apache.curator.test.TestingServer;
+
+/** One Redis, five more, and a ZooKeeper, for all processes of a run. The ZooKeeper is in this process. */
+final class Servers implements AutoCloseable {
+
+    private static final int MASTERS = 5;
+
+    private final RedisServer redis;
+    private final List<RedisServer> masters = new ArrayList<>();
+    private final TestingServer zookeeper;
+
+    Servers() {
+        redis = RedisServer.start();
+        for (int i = 0; i < MASTERS; i++) {
+            masters.add(RedisServer.start());
+        }
+        try {
+            zookeeper = new TestingServer(true);
+        } catch (Exception e) {
+            throw new IllegalStateException("no ZooKeeper", e);
+        }
+    }
+
+    Addresses addresses() {
+        List<Long> pids = masters.stream()
+                .map(it -> it.pid()
+                        .orElseThrow(() -> new IllegalStateException(
+                                "%s cannot be frozen: use -D%s=path or embedded".formatted(it, RedisServer.SWITCH))))
+                .toList();
+        return new Addresses(
+                redis.uri(), masters.stream().map(RedisServer::uri).toList(), pids, zookeeper.getConnectString());
+    }
+
+    /** Where the Redis servers come from. */
+    String kind() {
+        return redis.kind().toString().toLowerCase(Locale.ROOT);
+    }
+
+    /** So that a process which died while a master hung is no harm to the next one. */
+    void resume() {
+        masters.forEach(RedisServer::resume);
+    }
+
+    @Override
+    public void close() {
+        redis.close();
+        masters.forEach(RedisServer::close);
+        try {
+            zookeeper.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the ZooKeeper cannot be ended", e);
+        }
+    }
+}

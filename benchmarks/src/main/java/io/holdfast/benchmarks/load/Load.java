@@ -1,0 +1,96 @@
+package io.holdfast.benchmarks.load;
+
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.peer.Peer;
+import io.holdfast.benchmarks.peer.PeerChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** A client with its lanes, here and perhaps in a second process. It is measured by {@link #await}. */
+public final class Load implements AutoCloseable {
+
+    private static final String CONTENDED = "contended";
+
+    private final Peer peer;
+    private final Count cycles;
+    private final Lanes lanes;
+    private final @Nullable SecondProcess second;
+    private final Progress progress;
+
+    private Load(Peer peer, Count cycles, List<String> names, @Nullable SecondProcess second) {
+        this.peer = peer;
+        this.cycles = cycles;
+        this.second = second;
+        lanes = Lanes.start(peer, names, cycles, Mono.empty());
+        progress = new Progress(cycles::value, this::failure);
+    }
+
+    /**
+     * Locks that nobody else wants, all in flight at once.
+     *
+     * @param peer is closed with this
+     */
+    public static Load distinct(Peer peer, int locks) {
+        List<String> names =
+                IntStream.range(0, locks).mapToObj(number -> "lock-" + number).toList();
+        return new Load(peer, Count.here(), names, null);
+    }
+
+    /** One lock that all want, in one process or half of them in each of two. */
+    public static Load contended(PeerChoice choice, int waiters, int processes) {
+        if (processes == 1) {
+            List<String> names = Lanes.oneName(CONTENDED, waiters);
+            return new Load(choice.open(Addresses.given()), Count.here(), names, null);
+        }
+        Path shared = newFile();
+        SecondProcess second = SecondProcess.start(choice, CONTENDED, waiters / 2, shared);
+        List<String> names = Lanes.oneName(CONTENDED, waiters - waiters / 2);
+        return new Load(choice.open(Addresses.given()), Count.in(shared), names, second);
+    }
+
+    private static Path newFile() {
+        try {
+            Path file = Files.createTempFile("holdfast-benchmark", ".count");
+            file.toFile().deleteOnExit();
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException("no file for a counter", e);
+        }
+    }
+
+    /** From now on, what was done before does not count. */
+    public void restart() {
+        progress.restart();
+    }
+
+    /**
+     * Waits until so many more cycles have ended, wherever.
+     *
+     * @throws IllegalStateException if a lane has failed, or nothing moved for a minute
+     */
+    public void await(long more) {
+        progress.await(more);
+    }
+
+    private @Nullable Throwable failure() {
+        if (second != null && !second.isAlive()) {
+            return new IllegalStateException("the second process has ended after %d cycles".formatted(cycles.value()));
+        }
+        return lanes.failure();
+    }
+
+    @Override
+    public void close() {
+        if (second != null) {
+            second.close();
+        }
+        lanes.close();
+        peer.close();
+    }
+}

@@ -1,0 +1,110 @@
+package io.holdfast.benchmarks.load;
+
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is wrong with the five masters. Undone by {@link #close}, or with this JVM. */
+public final class MasterFaults implements AutoCloseable {
+
+    /** Of answers, as in the field: two near, one further, two far away. */
+    private static final List<Duration> DELAYS = List.of(
+            Duration.ofMillis(1),
+            Duration.ofMillis(2),
+            Duration.ofMillis(5),
+            Duration.ofMillis(20),
+            Duration.ofMillis(100));
+
+    private static final String NOBODY = "redis://127.0.0.1:1";
+    private static final int HUNG = 2;
+
+    private final Health health;
+    private final Addresses addresses;
+    private final List<TcpProxy> proxies = new ArrayList<>();
+    private final Thread undo = new Thread(this::resume, "resume-master");
+
+    /** What can be wrong. */
+    public enum Health {
+        /** Nothing. */
+        HEALTHY,
+        /** One was stopped, and its connections are open. */
+        ONE_HUNG,
+        /** Two are not there. */
+        TWO_DOWN,
+        /** Their answers take 1, 2, 5, 20 and 100 ms. */
+        DELAYED
+    }
+
+    /** Nothing is wrong yet. */
+    public MasterFaults(Health health, Addresses addresses) {
+        this.health = health;
+        this.addresses = addresses;
+    }
+
+    /** Where a client finds the masters. */
+    public List<String> masters() {
+        List<String> all = addresses.masters();
+        return switch (health) {
+            case HEALTHY, ONE_HUNG -> all;
+            case TWO_DOWN -> List.of(all.get(0), all.get(1), all.get(2), NOBODY, NOBODY);
+            case DELAYED -> {
+                List<String> behind = new ArrayList<>();
+                for (int i = 0; i < all.size(); i++) {
+                    URI uri = URI.create(all.get(i));
+                    TcpProxy proxy = TcpProxy.to(uri.getHost(), uri.getPort());
+                    proxy.delay(Direction.TO_CLIENT, DELAYS.get(i));
+                    proxies.add(proxy);
+                    behind.add("redis://%s:%d".formatted(proxy.host(), proxy.port()));
+                }
+                yield behind;
+            }
+        };
+    }
+
+    /** To be called when the client is connected: what hangs, hangs from now on. */
+    public void begin() {
+        if (health == Health.ONE_HUNG) {
+            Runtime.getRuntime().addShutdownHook(undo);
+            signal("-STOP");
+        }
+    }
+
+    /** To be called before the client is closed, which may want to say farewell. */
+    public void end() {
+        if (health == Health.ONE_HUNG) {
+            resume();
+            boolean unused = Runtime.getRuntime().removeShutdownHook(undo);
+        }
+    }
+
+    private void resume() {
+        signal("-CONT");
+    }
+
+    private void signal(String name) {
+        String pid = Long.toString(addresses.masterPids().get(HUNG));
+        try {
+            int code = new ProcessBuilder("kill", name, pid)
+                    .start()
+                    .onExit()
+                    .join()
+                    .exitValue();
+            if (code != 0) {
+                throw new IllegalStateException("kill %s %s answered %d".formatted(name, pid, code));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("this system has no kill command", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        proxies.forEach(TcpProxy::close);
+    }
+}

@@ -1,0 +1,54 @@
+package io.holdfast.benchmarks.peer;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Where the servers of a run are. They are handed to each process of the run as system properties, so that all measure on the same
+ * servers.
+ *
+ * @param redis a URI, such as {@code redis://127.0.0.1:40001}
+ * @param masters five more
+ * @param masterPids their processes, in the same order
+ * @param zookeeper a connect string
+ */
+public record Addresses(String redis, List<String> masters, List<Long> masterPids, String zookeeper) {
+
+    private static final String PREFIX = "holdfast.benchmarks.";
+
+    /** What this process was given. */
+    public static Addresses given() {
+        return new Addresses(
+                required("redis"),
+                List.of(required("masters").split(",", -1)),
+                Stream.of(required("masterPids").split(",", -1))
+                        .map(Long::valueOf)
+                        .toList(),
+                required("zookeeper"));
+    }
+
+    /** For the command line of another process. */
+    public List<String> asArguments() {
+        return List.of(
+                argument("redis", redis),
+                argument("masters", String.join(",", masters)),
+                argument(
+                        "masterPids",
+                        String.join(
+                                ",", masterPids.stream().map(String::valueOf).toList())),
+                argument("zookeeper", zookeeper));
+    }
+
+    private static String argument(String name, String value) {
+        return "-D" + PREFIX + name + "=" + value;
+    }
+
+    private static String required(String name) {
+        String value = System.getProperty(PREFIX + name);
+        if (value == null) {
+            throw new IllegalStateException(
+                    "no servers: -D%s%s is not set; ./benchmarks/run starts them and sets it".formatted(PREFIX, name));
+        }
+        return value;
+    }
+}

@@ -1,0 +1,72 @@
+package io.holdfast.benchmarks.peer;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+
+/**
+ * The raw lock at five masters in parallel, taken and given back when a majority says so. Nothing is undone, no validity is computed:
+ * this is a limit, not a lock.
+ */
+final class LettuceQuorumPeer implements Peer {
+
+    private final RedisClient client = RedisClient.create();
+    private final List<StatefulRedisConnection<String, String>> connections = new ArrayList<>();
+    private final List<RawLock> masters = new ArrayList<>();
+    private final int majority;
+
+    LettuceQuorumPeer(List<String> uris) {
+        majority = uris.size() / 2 + 1;
+        for (String uri : uris) {
+            try {
+                StatefulRedisConnection<String, String> connection = client.connect(RedisURI.create(uri));
+                connections.add(connection);
+                masters.add(new RawLock(connection));
+            } catch (RedisException down) {
+                // One of those that a workload leaves out; too few of them fail below.
+            }
+        }
+        if (masters.size() < majority) {
+            throw new IllegalStateException("only %d of %s can be reached".formatted(masters.size(), uris));
+        }
+    }
+
+    @Override
+    public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
+        return Mono.fromCompletionStage(() -> {
+            String value = RawLock.newValue();
+            return majority(master -> master.take(lock, value))
+                    .thenCompose(isTaken -> whileHolding.toFuture())
+                    .thenCompose(nothing -> majority(master -> master.giveBack(lock, value)));
+        });
+    }
+
+    private CompletionStage<Void> majority(Function<RawLock, CompletionStage<Boolean>> request) {
+        CompletableFuture<Void> decided = new CompletableFuture<>();
+        AtomicInteger missing = new AtomicInteger(majority);
+        for (RawLock master : masters) {
+            request.apply(master)
+                    .thenAccept(isYes -> {
+                        if (isYes && missing.decrementAndGet() == 0) {
+                            decided.complete(null);
+                        }
+                    })
+                    .exceptionally(unknown -> null);
+        }
+        return decided;
+    }
+
+    @Override
+    public void close() {
+        connections.forEach(StatefulRedisConnection::close);
+        LettuceEnd.shutDown(client);
+    }
+}

@@ -1,0 +1,124 @@
+package io.holdfast.benchmarks.report;
+
+import io.holdfast.benchmarks.report.Goal.Bound;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What Holdfast wants to be, as ratios in one run. */
+public final class Goals {
+
+    private static final String PEER = "peer";
+    private static final String HOLDFAST = "HOLDFAST";
+    private static final String IN_FLIGHT = "inFlight";
+
+    private Goals() {}
+
+    /** All of them, in the order of the table. */
+    public static List<Goal> all() {
+        List<Goal> goals = new ArrayList<>();
+        for (String locks : List.of("1", "64", "1024")) {
+            Selector cycles = redis(Sample.THROUGHPUT, locks);
+            String workload = "Redis, uncontended, %s in flight, cycles/s".formatted(locks);
+            goals.add(peers(workload, cycles, "LETTUCE", "raw Lettuce", Bound.AT_LEAST, 0.9));
+            if (!locks.equals("1")) {
+                goals.add(peers(workload, cycles, "REDISSON", "Redisson", Bound.AT_LEAST, 2.5));
+            }
+        }
+        for (String waiters : List.of("10", "100", "1000")) {
+            Selector handOffs =
+                    new Selector("RedisContended", Sample.THROUGHPUT, Map.of("waiters", waiters, "processes", "2"));
+            String workload = "Redis, one lock, %s waiters in two processes, cycles/s".formatted(waiters);
+            goals.add(peers(workload, handOffs, "REDISSON", "Redisson, plain", Bound.AT_LEAST, 3));
+        }
+        goals.add(handOff());
+        goals.addAll(redlock());
+        goals.addAll(zookeeper());
+        goals.add(peers(
+                "Redis, allocation per uncontended cycle",
+                redis(Sample.ALLOCATION, "64"),
+                "REDISSON",
+                "Redisson",
+                Bound.AT_MOST,
+                0.5));
+        goals.addAll(leases());
+        return goals;
+    }
+
+    private static Selector redis(String metric, String locks) {
+        return new Selector("RedisUncontended", metric, Map.of(IN_FLIGHT, locks));
+    }
+
+    private static Goal peers(String workload, Selector both, String peer, String against, Bound bound, double limit) {
+        return new Goal(workload, against, both.with(PEER, HOLDFAST), both.with(PEER, peer), bound, limit);
+    }
+
+    private static Goal handOff() {
+        Map<String, String> parameters = Map.of(PEER, HOLDFAST, "waiters", "2");
+        return new Goal(
+                "Redis, release to next holder, p50 in µs",
+                "a raw round trip",
+                new Selector("HandOff", "p50 µs", parameters),
+                new Selector("HandOff", "round trip p50 µs", parameters),
+                Bound.AT_MOST,
+                1.3);
+    }
+
+    private static List<Goal> redlock() {
+        Selector healthy = new Selector(
+                "RedlockUncontended", Sample.THROUGHPUT, Map.of(IN_FLIGHT, "1", "masters", "HEALTHY", PEER, HOLDFAST));
+        return List.of(
+                new Goal(
+                        "Redlock, five masters, cycles/s",
+                        "five raw parallel requests",
+                        healthy,
+                        healthy.with(PEER, "LETTUCE"),
+                        Bound.AT_LEAST,
+                        0.8),
+                // The less is done in a second, the longer one takes.
+                new Goal(
+                        "Redlock, one master hung, time of a cycle",
+                        "all healthy",
+                        healthy,
+                        healthy.with("masters", "ONE_HUNG"),
+                        Bound.AT_MOST,
+                        1.2));
+    }
+
+    private static List<Goal> zookeeper() {
+        List<Goal> goals = new ArrayList<>();
+        Map<String, Double> overCurator = Map.of("1", 1.2, "64", 1.0);
+        for (String locks : List.of("1", "64")) {
+            Selector cycles = new Selector("ZooKeeperUncontended", Sample.THROUGHPUT, Map.of(IN_FLIGHT, locks));
+            String workload = "ZooKeeper, uncontended, %s in flight, cycles/s".formatted(locks);
+            goals.add(peers(
+                    workload, cycles, "CURATOR", "Curator", Bound.AT_LEAST, overCurator.getOrDefault(locks, 1.0)));
+            goals.add(peers(workload, cycles, "RAW", "raw asynchronous calls", Bound.AT_LEAST, 0.85));
+        }
+        Selector contended =
+                new Selector("ZooKeeperContended", Sample.THROUGHPUT, Map.of("waiters", "100", "processes", "1"));
+        goals.add(peers(
+                "ZooKeeper, one lock, 100 waiters, cycles/s", contended, "CURATOR", "Curator", Bound.AT_LEAST, 1.3));
+        return goals;
+    }
+
+    private static List<Goal> leases() {
+        Map<String, String> many = Map.of("leases", "100000");
+        Selector one = new Selector("HeldLeases", "one", many);
+        return List.of(
+                new Goal(
+                        "100,000 held leases of 30 s, client's CPU",
+                        "one core",
+                        new Selector("HeldLeases", "cores", many),
+                        one,
+                        Bound.AT_MOST,
+                        0.1),
+                new Goal(
+                        "100,000 held leases of 30 s, heap per lease",
+                        "1 byte",
+                        new Selector("HeldLeases", "heap bytes/lease", many),
+                        one,
+                        Bound.AT_MOST,
+                        1024));
+    }
+}

@@ -1,0 +1,26 @@
+package io.holdfast.benchmarks.report;
+
+import java.util.Map;
+
+/**
+ * One number of one process of a run.
+ *
+ * @param benchmark what ran, such as {@code RedisUncontended}
+ * @param parameters with which it ran
+ * @param metric what was measured, such as {@link #THROUGHPUT}
+ * @param value in the unit that the metric stands for
+ * @param round of the run: within one, everything ran once
+ */
+public record Sample(String benchmark, Map<String, String> parameters, String metric, double value, int round) {
+
+    /** Cycles per second. */
+    public static final String THROUGHPUT = "cycles/s";
+
+    /** Bytes of heap per cycle, by all threads of the process. */
+    public static final String ALLOCATION = "bytes/cycle";
+
+    /** With a copy of the parameters. */
+    public Sample {
+        parameters = Map.copyOf(parameters);
+    }
+}

@@ -1,0 +1,118 @@
+package io.holdfast.benchmarks.watch;
+
+import io.holdfast.benchmarks.load.Count;
+import io.holdfast.benchmarks.load.Lanes;
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.peer.Peer;
+import io.holdfast.benchmarks.peer.RedisPeer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import reactor.core.publisher.Mono;
+
+/**
+ * From the moment that a holder begins to give a lock back until the next one has it, of another client in this process. A raw round
+ * trip is measured in the same process before and after.
+ */
+final class HandOff {
+
+    private static final String LOCK = "hand-off";
+    private static final int PINGS = 300;
+    private static final int WARM_UP_PARTS = 2;
+
+    /** So long that whoever wants the lock next has asked for it. */
+    private static final Duration HOLD = Duration.ofMillis(2);
+
+    /** A minute; longer ones are shortened to that. */
+    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final Histogram histogram = newHistogram();
+
+    /** Written by whoever holds the lock, which makes it visible to the next. */
+    private volatile long releasedNanos;
+
+    /** Written by the watching thread. */
+    private volatile boolean isMeasuring;
+
+    private HandOff() {}
+
+    static Observation watch(Addresses addresses, RedisPeer choice, int waiters, int seconds) {
+        HandOff handOff = new HandOff();
+        Histogram roundTrips = newHistogram();
+        pings(addresses, newHistogram());
+        pings(addresses, roundTrips);
+        try (Peer one = choice.open(addresses);
+                Peer other = choice.open(addresses);
+                Lanes ofOne = handOff.lanes(one, waiters - waiters / 2);
+                Lanes ofOther = handOff.lanes(other, waiters / 2)) {
+            Pause.seconds(Math.max(1, seconds / WARM_UP_PARTS));
+            handOff.isMeasuring = true;
+            Pause.seconds(seconds);
+            handOff.isMeasuring = false;
+            requireNoFailure(ofOne, ofOther);
+        }
+        pings(addresses, roundTrips);
+        Map<String, Double> values = new TreeMap<>();
+        percentiles("", handOff.histogram, values);
+        percentiles("round trip ", roundTrips, values);
+        values.put("hand-offs", (double) handOff.histogram.getTotalCount());
+        return new Observation("HandOff", Map.of("peer", choice.name(), "waiters", Integer.toString(waiters)), values);
+    }
+
+    private Lanes lanes(Peer peer, int lanes) {
+        return Lanes.start(peer, Lanes.oneName(LOCK, lanes), Count.here(), Mono.defer(this::held));
+    }
+
+    /** Subscribed to by whoever holds the lock, so by one at a time. */
+    private Mono<Void> held() {
+        long now = System.nanoTime();
+        if (isMeasuring && releasedNanos != 0) {
+            histogram.recordValue(Math.min(now - releasedNanos, LONGEST_NANOS));
+        }
+        return Mono.delay(HOLD)
+                .doOnNext(tick -> releasedNanos = System.nanoTime())
+                .then();
+    }
+
+    private static void pings(Addresses addresses, Histogram histogram) {
+        RedisClient client = RedisClient.create();
+        try (StatefulRedisConnection<String, String> connection = client.connect(RedisURI.create(addresses.redis()))) {
+            for (int i = 0; i < PINGS; i++) {
+                // As idle as a connection is while a lock is held: threads that sleep take longer to answer.
+                LockSupport.parkNanos(HOLD.toNanos());
+                long begin = System.nanoTime();
+                String unused = connection.sync().ping();
+                histogram.recordValue(Math.min(System.nanoTime() - begin, LONGEST_NANOS));
+            }
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void percentiles(String what, Histogram histogram, Map<String, Double> values) {
+        for (double percentile : new double[] {50, 90, 99}) {
+            double micros = histogram.getValueAtPercentile(percentile) / 1_000.0;
+            values.put("%sp%.0f µs".formatted(what, percentile), micros);
+        }
+        values.put(what + "max µs", histogram.getMaxValue() / 1_000.0);
+    }
+
+    private static void requireNoFailure(Lanes... all) {
+        for (Lanes lanes : all) {
+            Throwable failure = lanes.failure();
+            if (failure != null) {
+                throw new IllegalStateException("a lane has failed", failure);
+            }
+        }
+    }
+
+    private static Histogram newHistogram() {
+        return new Histogram(LONGEST_NANOS, 3);
+    }
+}

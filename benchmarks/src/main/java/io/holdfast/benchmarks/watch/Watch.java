@@ -1,0 +1,36 @@
+package io.holdfast.benchmarks.watch;
+
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.peer.RedisPeer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** One observation in a JVM of its own. */
+public final class Watch {
+
+    private Watch() {}
+
+    /**
+     * Watches, and writes what it has seen.
+     *
+     * @param args the file to write, the name of the observation, and what that wants
+     * @throws IOException if the file cannot be written
+     */
+    public static void main(String[] args) throws IOException {
+        Addresses addresses = Addresses.given();
+        Observation seen = switch (args[1]) {
+            case "HandOff" -> HandOff.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]), number(args[4]));
+            case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]));
+            case "HeldLeases" -> HeldLeases.watch(addresses, number(args[2]), number(args[3]));
+            default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[1]));
+        };
+        Path unused = Files.writeString(Path.of(args[0]), seen.toJson());
+        // Threads that a peer has left behind are not waited for.
+        System.exit(0);
+    }
+
+    private static int number(String text) {
+        return Integer.parseInt(text);
+    }
+}
