@@ -93,8 +93,9 @@ final class LettuceClient {
             @Nullable ProtocolVersion protocol,
             TimeoutOptions timeouts,
             @Nullable EvictionCheck eviction) {
-        ClientResources own = shared == null ? resources() : null;
-        RedisClient client = RedisClient.create(own == null ? shared : own);
+        ClientResources used = shared == null ? resources() : shared;
+        ClientResources own = shared == null ? used : null;
+        RedisClient client = RedisClient.create(new DriverResources(used));
         client.setOptions(options(ssl, protocol, timeouts));
         return new LettuceClient(client, own, eviction);
     }
