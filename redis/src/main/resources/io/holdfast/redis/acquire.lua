@@ -8,21 +8,24 @@
 -- Cost    free lock that nobody waits for: 6 inner calls, O(1). Else O(log n) in the waiters, plus O(log n) for each waiter
 --         that is served, passed over or found gone: once per waiter and look.
 
---#include queue.lua
+--#include grant.lua
 
 local id, lease, attempt, waiting = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local floor, claim_ms, channel = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 
 local function take(now)
   local token = next_token(now, floor)
-  save_token(token) -- first: on a server too old for PXAT nothing else is written
-  hold(now, token, id, attempt, lease, channel, lease)
+  local text = save_token(token) -- first: on a server too old for PXAT nothing else is written
+  hold(token == now and text or digits(now), text, id, ARGV[3], ARGV[2], channel, ARGV[2])
   return {1, token, lease}
 end
 
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6]) == 0 then
-  return take(micros())
+  return take(micros()) -- before the functions below, which cost more to define
 end
+
+--#include queue.lua
+
 if redis.call('EXISTS', KEYS[5]) == 1 then
   return {3, min_ms(lease / 3, claim_ms)}
 end
@@ -46,7 +49,7 @@ if holder[1] == id then
     token = floor
     save_token(token)
   end
-  redis.call('HSET', KEYS[1], 'token', digits(token), 'attempt', attempt, 'lease', lease, 'channel', channel)
+  redis.call('HSET', KEYS[1], 'token', token, 'attempt', attempt, 'lease', lease, 'channel', channel)
   redis.call('PEXPIRE', KEYS[1], lease)
   return {1, token, lease}
 end
@@ -65,7 +68,7 @@ local late = entry and attempt < tonumber(string.match(entry, '^%d+'))
 if waiting == 'queue' and not late then
   if not redis.call('ZSCORE', KEYS[2], id) then
     local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
-    redis.call('ZADD', KEYS[2], digits(math.max(now, tonumber(last or 0) + 1)), id)
+    redis.call('ZADD', KEYS[2], math.max(now, tonumber(last or 0) + 1), id)
   end
   redis.call('HSET', KEYS[3], id, attempt .. ' ' .. lease .. ' ' .. digits(now) .. ' ' .. digits(floor) .. ' ' .. channel)
   keep(KEYS[2])
@@ -92,7 +95,7 @@ if rank then
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end
 if waiting == 'notify' and channel ~= '' then
-  redis.call('ZADD', KEYS[6], digits(now + lease * 1000), channel .. ' ' .. id)
+  redis.call('ZADD', KEYS[6], now + lease * 1000, channel .. ' ' .. id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 are told
   keep(KEYS[6])
 end

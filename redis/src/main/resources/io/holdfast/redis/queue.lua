@@ -1,4 +1,4 @@
--- The queue of one mutex: what acquire.lua and release.lua share. Included by them, never run alone.
+-- The queue of one mutex: what acquire.lua and release.lua share. Included by them after grant.lua, never run alone.
 --
 -- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix:
 --   1  P{name}:mutex           HASH  the holder: id, token, attempt, lease, channel, since; expires with the lease
@@ -9,15 +9,6 @@
 --   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
 -- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f', since '..' loses digits.
 
-local function micros()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end
-
-local function digits(number)
-  return string.format('%.0f', number)
-end
-
 local function min_ms(a, b)
   return math.max(1, math.floor(math.min(a, b)))
 end
@@ -27,31 +18,12 @@ local function is_wrong_type(reply)
   return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true)
 end
 
-local function save_token(token)
-  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 86400000))
-end
-
-local function next_token(now, floor)
-  local stored = tonumber(redis.call('GET', KEYS[4]) or 0)
-  if not stored then
-    error('FOREIGN value in the token counter')
-  end
-  return math.max(stored + 1, now, floor)
-end
-
 -- Fails when there is something else under a key, before anything is written. The lock's own key is looked at elsewhere.
 local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[2], '')
   redis.call('HGET', KEYS[3], '')
   next_token(0, 0)
   redis.call('ZSCORE', KEYS[6], '')
-end
-
--- Makes the claim the holder for ms, with a token that was saved before. When it became so is for the inspector only.
-local function hold(now, token, id, attempt, lease, channel, ms)
-  redis.call('HSET', KEYS[1], 'id', id, 'token', digits(token), 'attempt', attempt, 'lease', lease, 'channel', channel,
-    'since', digits(now))
-  redis.call('PEXPIRE', KEYS[1], ms)
 end
 
 -- What the last run of serve() found: how many it passed over, and how many have left the queue since it was told.
@@ -95,14 +67,14 @@ local function serve(now, caller, claim_ms)
         local ms = min_ms(claim_ms, tonumber(lease))
         local token = next_token(now, tonumber(floor))
         -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
-        save_token(token)
+        local text = save_token(token)
         -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
         -- server's clock may have been set back since.
         local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
-        local grant = 'G ' .. digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+        local grant = 'G ' .. text .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
         redis.call('PUBLISH', channel, grant)
         leave_queue(id)
-        hold(now, token, id, attempt, lease, channel, ms)
+        hold(digits(now), text, id, attempt, lease, channel, ms)
         return id
       end
     end

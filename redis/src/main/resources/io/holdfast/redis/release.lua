@@ -9,24 +9,29 @@
 --         served, passed over or found gone, plus a PUBLISH for each that is served or comes to the head, and for each of at
 --         most 64 claims that want a hint. Measured: docs/redis-script-cost.md
 
---#include queue.lua
-
 local id, attempt, claim_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local holder = redis.pcall('HMGET', KEYS[1], 'id', 'attempt')
+local held = holder[1] == id
+local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
+if held and not is_wanted and ARGV[5] == '0' and attempt <= tonumber(holder[2]) then
+  redis.call('DEL', KEYS[1])
+  return 1 -- before the functions below, which cost more to define
+end
+
+--#include grant.lua
+--#include queue.lua
+
 local foreign = is_wrong_type(holder)
 if holder.err and not foreign then
   return holder
 end
-
-local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
 if is_wanted then
   refuse_foreign_keys()
 end
 
 -- The last look of this claim that was seen here; nil for none.
 local seen
-local held = holder[1] == id
 if held then
   seen = tonumber(holder[2])
   redis.call('DEL', KEYS[1])
@@ -51,7 +56,7 @@ end
 if is_wanted and redis.call('EXISTS', KEYS[1]) == 0 then
   local now = micros()
   if not serve(now, false, claim_ms) then
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], now, '+inf')) do
       local to, whom = string.match(member, '^(%S*) (.*)$')
       redis.call('PUBLISH', to, 'C ' .. whom)
     end
