@@ -72,6 +72,9 @@ final class CommandLink {
     /** Written by those who send: when the first command was sent after the last answer. */
     private volatile long askedAt = answeredAt;
 
+    /** Scripts that the server has shown to have, in this epoch. */
+    private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
+
     /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
     private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
 
@@ -152,9 +155,27 @@ final class CommandLink {
         return answeredAt - nanoTime < 0;
     }
 
+    /**
+     * A call was answered, whether or not somebody still waits for that.
+     *
+     * @param error null for none
+     */
+    void answered(LuaScript script, @Nullable String error) {
+        if (error == null) {
+            if (!present.contains(script)) {
+                present.add(script);
+            }
+        } else if (error.startsWith("NOSCRIPT")) {
+            present.remove(script);
+        }
+        answered();
+    }
+
     /** A call was given up on. */
     void unanswered(LuaScript script) {
-        uncertain.add(script);
+        if (!present.contains(script)) {
+            uncertain.add(script);
+        }
     }
 
     /** Whether to send this call with the whole script. One does it for all: it is a lot of bytes. */
@@ -230,7 +251,7 @@ final class CommandLink {
             return false;
         }
         connection = null;
-        epoch.incrementAndGet();
+        nextEpoch();
         close(old);
         return true;
     }
@@ -253,6 +274,11 @@ final class CommandLink {
         inOrder(() -> {
             var unused = old.closeAsync();
         });
+    }
+
+    private void nextEpoch() {
+        epoch.incrementAndGet();
+        present.clear(); // it may be another server, or one that has forgotten
     }
 
     /** Which connection this is. What was asked and answered in one epoch was so on one connection. */
@@ -312,7 +338,7 @@ final class CommandLink {
     private void prepare(
             StatefulRedisConnection<String, String> made,
             CompletableFuture<StatefulRedisConnection<String, String>> mine) {
-        epoch.incrementAndGet();
+        nextEpoch();
         made.addListener(new Epochs());
         CompletableFuture<StatefulRedisConnection<String, String>> preparation = setup.prepare(this, made);
         if (!preparation.isDone()) {
@@ -342,14 +368,14 @@ final class CommandLink {
 
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> restored, SocketAddress server) {
-            epoch.incrementAndGet();
+            nextEpoch();
             answered();
             onConnected.accept(CommandLink.this);
         }
 
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
-            epoch.incrementAndGet();
+            nextEpoch();
         }
     }
 

@@ -2,7 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
-import java.util.ArrayList;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -66,19 +66,20 @@ record LockKeys(String holder, Type type) {
                 holder, holder + ":queue", holder + ":waiters", holder + ":token", holder + ":interest", holders());
     }
 
-    /** The keys in the order of the scripts' KEYS. */
-    List<String> all(String claimId) {
-        List<String> keys = new ArrayList<>(List.of(
-                holder,
-                holder + ":queue",
-                holder + ":waiters",
-                holder + ":token",
-                holder + ":gone:" + claimId,
-                holder + ":interest"));
-        if (type != Type.MUTEX) {
-            keys.add(holders());
+    /** Appends how many keys the scripts have, and the keys in the order of their KEYS. */
+    void writeAll(String claimId, ScriptArgs to) {
+        byte[] head = holder.getBytes(StandardCharsets.UTF_8);
+        boolean isShared = type != Type.MUTEX;
+        to.text(isShared ? "7" : "6")
+                .key(head, "")
+                .key(head, ":queue")
+                .key(head, ":waiters")
+                .key(head, ":token")
+                .key(head, ":gone:", claimId)
+                .key(head, ":interest");
+        if (isShared) {
+            to.key(head, ":holders");
         }
-        return keys;
     }
 
     /** The keys that a renewal needs. */

@@ -48,31 +48,28 @@ final class LockRequests {
     ScriptCall.Request<LockAttempt> acquire(
             LockClaim claim, Function<CommandLink, String> channel, LongConsumer hasToWait) {
         LockKeys keys = keysOf(claim);
-        LockScripts scripts = LockScripts.of(keys.type());
         return new ScriptCall.Request<>(
-                scripts.acquire(),
-                keys.all(claim.id()),
-                link -> acquireArgs(claim, scripts, channel.apply(link)),
+                LockScripts.of(keys.type()).acquire(),
+                keys.holder(),
+                (to, link) -> writeAcquire(claim, keys, channel.apply(link), to),
                 3,
                 reply -> attempt(reply, hasToWait),
                 () -> RedisFailures.Subject.of("acquire", keys),
                 () -> unanswered.add(claim.id()));
     }
 
-    private List<String> acquireArgs(LockClaim claim, LockScripts scripts, String channel) {
-        List<String> args = new ArrayList<>(List.of(
-                claim.id(),
-                millis(claim),
-                Integer.toString(claim.attempt()),
-                word(claim.waiting()),
-                Long.toString(claim.tokenFloor()),
-                claimMillis,
-                channel));
-        if (scripts == LockScripts.SHARED) {
-            args.add(word(claim.key().kind()));
-            args.add(Integer.toString(claim.key().permits()));
+    private void writeAcquire(LockClaim claim, LockKeys keys, String channel, ScriptArgs to) {
+        keys.writeAll(claim.id(), to);
+        to.text(claim.id())
+                .number(claim.lease().toMillis())
+                .number(claim.attempt())
+                .text(word(claim.waiting()))
+                .number(claim.tokenFloor())
+                .text(claimMillis)
+                .text(channel);
+        if (keys.type() != LockKeys.Type.MUTEX) {
+            to.text(word(claim.key().kind())).number(claim.key().permits());
         }
-        return args;
     }
 
     private static String word(Waiting waiting) {
@@ -108,12 +105,12 @@ final class LockRequests {
         for (LockClaim claim : claims) {
             keys.addAll(keysOf(claim).renewed());
             args.add(claim.id());
-            args.add(millis(claim));
+            args.add(Long.toString(claim.lease().toMillis()));
         }
         return new ScriptCall.Request<>(
                 LockScripts.of(claims.get(0)).renew(),
-                keys,
-                link -> args,
+                keys.get(0),
+                ScriptCall.Body.of(keys, args),
                 claims.size(),
                 reply -> renewed(claims, reply),
                 () -> subjectOfRenewal(claims),
@@ -149,9 +146,16 @@ final class LockRequests {
         String isUnknown = unanswered.contains(id) ? "1" : "0";
         return new ScriptCall.Request<>(
                 LockScripts.of(keys.type()).release(),
-                keys.all(id),
-                link -> List.of(
-                        id, Integer.toString(attempt), claimMillis, tombstoneMillis, isUnknown, ownChannel.apply(link)),
+                keys.holder(),
+                (to, link) -> {
+                    keys.writeAll(id, to);
+                    to.text(id)
+                            .number(attempt)
+                            .text(claimMillis)
+                            .text(tombstoneMillis)
+                            .text(isUnknown)
+                            .text(ownChannel.apply(link));
+                },
                 1,
                 reply -> ended(id, reply),
                 () -> RedisFailures.Subject.of("release", keys),
@@ -175,10 +179,6 @@ final class LockRequests {
 
     private LockKeys keysOf(LockClaim claim) {
         return LockKeys.of(keyPrefix, claim.key());
-    }
-
-    private static String millis(LockClaim claim) {
-        return Long.toString(claim.lease().toMillis());
     }
 
     private static void nothing() {}

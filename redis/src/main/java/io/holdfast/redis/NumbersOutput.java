@@ -3,19 +3,21 @@ package io.holdfast.redis;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
 import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The answer of every script here: one integer, or a flat list of them. Collected without boxing. */
 final class NumbersOutput extends CommandOutput<String, String, long[]> {
 
-    private final Runnable atAnswer;
+    private final Consumer<@Nullable String> atAnswer;
     private int count;
 
     /**
      * Nothing yet.
      *
-     * @param atAnswer run when the whole answer was read, also when nobody waits for it any more
+     * @param atAnswer told when the whole answer was read, also when nobody waits for it any more: the error, if it is one
      */
-    NumbersOutput(int expected, Runnable atAnswer) {
+    NumbersOutput(int expected, Consumer<@Nullable String> atAnswer) {
         super(StringCodec.UTF8, new long[expected]);
         this.atAnswer = atAnswer;
     }
@@ -31,7 +33,7 @@ final class NumbersOutput extends CommandOutput<String, String, long[]> {
     @Override
     public void complete(int depth) {
         if (depth == 0) {
-            atAnswer.run();
+            atAnswer.accept(hasError() ? getError() : null);
         }
     }
 

@@ -159,7 +159,8 @@ public final class RedisLockInspector {
         return ScriptCall.send(
                 route,
                 failures,
-                new ScriptCall.Request<>(SCRIPT, keys, link -> args, reading, () -> subject, () -> {}));
+                new ScriptCall.Request<>(
+                        SCRIPT, keys.get(0), ScriptCall.Body.of(keys, args), reading, () -> subject, () -> {}));
     }
 
     /**

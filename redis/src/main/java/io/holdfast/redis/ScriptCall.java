@@ -4,14 +4,12 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +40,17 @@ final class ScriptCall<T> implements Disposable {
     /** Written by whoever sends: the subscriber, or the driver's thread. */
     private volatile @Nullable Sent command;
 
+    /** Nobody sees it. The driver's own has a stack trace, and a quorum that is complete withdraws what is missing in every round. */
+    private static final class Withdrawn extends CancellationException {
+
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
     /** What is under way, and where. */
     private record Sent(
             AsyncCommand<String, String, ?> command,
@@ -51,34 +60,37 @@ final class ScriptCall<T> implements Disposable {
     /**
      * What to send and what to make of it.
      *
-     * @param keys the script's KEYS
-     * @param args the script's ARGV, for the server that it is sent to
+     * @param firstKey by which its server is found
+     * @param body what follows the script
      * @param reading what it answers
      * @param subject for messages; called only for a failure
      * @param onUnknown called once when the command was sent and no answer will be seen
      */
     record Request<T>(
             LuaScript script,
-            List<String> keys,
-            Function<CommandLink, List<String>> args,
+            String firstKey,
+            Body body,
             Reading<?, T> reading,
             Supplier<RedisFailures.Subject> subject,
             Runnable onUnknown) {
 
+        /** Of arguments without lengthy ones: their lengths, and the line ends. */
+        private static final int USUAL_BYTES = 448;
+
         /** A script that answers so many numbers. */
         Request(
                 LuaScript script,
-                List<String> keys,
-                Function<CommandLink, List<String>> args,
+                String firstKey,
+                Body body,
                 int answers,
                 Function<long[], T> decode,
                 Supplier<RedisFailures.Subject> subject,
                 Runnable onUnknown) {
             this(
                     script,
-                    keys,
-                    args,
-                    new Reading<>(link -> new NumbersOutput(answers, link::answered), decode),
+                    firstKey,
+                    body,
+                    new Reading<>(link -> new NumbersOutput(answers, error -> link.answered(script, error)), decode),
                     subject,
                     onUnknown);
         }
@@ -91,21 +103,27 @@ final class ScriptCall<T> implements Disposable {
          * @param link the server that it is to be sent to
          */
         <R> AsyncCommand<String, String, R> command(Reading<R, T> as, CommandType type, CommandLink link) {
-            return new AsyncCommand<>(new Command<>(type, as.output().apply(link), args(type, link)));
+            ScriptArgs args = new ScriptArgs(USUAL_BYTES + 6 * firstKey.length())
+                    .text(type == CommandType.EVAL ? script.body() : script.sha());
+            body.write(args, link);
+            return new AsyncCommand<>(new Command<>(type, as.output().apply(link), args));
         }
+    }
 
-        /** As bytes: the driver's codec would take a buffer from the allocator for each of them. */
-        private CommandArgs<String, String> args(CommandType type, CommandLink link) {
-            CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8)
-                    .add(type == CommandType.EVAL ? utf8(script.body()) : utf8(script.sha()))
-                    .add(keys.size());
-            keys.forEach(key -> all.add(utf8(key)));
-            args.apply(link).forEach(arg -> all.add(utf8(arg)));
-            return all;
-        }
+    /** How many KEYS a script gets, those, and its ARGV. */
+    @FunctionalInterface
+    interface Body {
 
-        private static byte[] utf8(String text) {
-            return text.getBytes(StandardCharsets.UTF_8);
+        /** Appends them, as they are for the server that they are sent to. */
+        void write(ScriptArgs to, CommandLink link);
+
+        /** The same for every server. */
+        static Body of(List<String> keys, List<String> args) {
+            return (to, link) -> {
+                to.number(keys.size());
+                keys.forEach(to::text);
+                args.forEach(to::text);
+            };
         }
     }
 
@@ -129,7 +147,7 @@ final class ScriptCall<T> implements Disposable {
             return;
         }
         sink.onCancel(this);
-        var unused = route.linkFor(request.keys().get(0)).whenComplete((link, error) -> {
+        var unused = route.linkFor(request.firstKey()).whenComplete((link, error) -> {
             if (error == null) {
                 send(new Stop(link, false), CommandType.EVALSHA);
             } else {
@@ -253,7 +271,7 @@ final class ScriptCall<T> implements Disposable {
         if (sent != null && !sent.command().isDone()) {
             request.onUnknown().run();
             sent.link().unanswered(request.script());
-            sent.command().cancel();
+            boolean unused = sent.command().completeExceptionally(new Withdrawn());
             // Its time was up, most often. Is the connection dead?
             sent.link().doubt(sent.connection(), () -> route.silent(sent.link()));
         }

@@ -58,6 +58,10 @@ final class Watched {
     /** Null when nobody is left. */
     @Nullable
     Watched without(Sinks.@Nullable Many<WatchSignal> one) {
+        if (sinks.size() == 1 && sinks.get(0) == one) {
+            sinks = List.of(); // nearly always
+            return null;
+        }
         sinks = sinks.stream().filter(other -> other != one).toList();
         return sinks.isEmpty() ? null : this;
     }

@@ -142,8 +142,8 @@ class ConnectionEdgesIT {
         Store.answer(SignOfLife.from(route, failures));
         ScriptCall.Request<Integer> request = new ScriptCall.Request<>(
                 LockScripts.MUTEX.renew(),
-                List.of("orders"),
-                link -> List.of("id", "1000"),
+                "orders",
+                ScriptCall.Body.of(List.of("orders"), List.of("id", "1000")),
                 1,
                 reply -> 1,
                 () -> new RedisFailures.Subject("orders", "renew"),
