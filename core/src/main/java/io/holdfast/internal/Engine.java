@@ -57,7 +57,8 @@ final class Engine {
     Duration operationTimeout(LockOptions options) {
         Duration lease = options.leaseDuration();
         if (operationTimeout == null) {
-            Duration quarter = lease.dividedBy(4);
+            // Not dividedBy(), which goes by way of BigDecimal: this is done for each lock that is made.
+            Duration quarter = Duration.ofNanos(lease.toNanos() / 4);
             return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
         }
         if (operationTimeout.compareTo(lease.dividedBy(3)) > 0) {

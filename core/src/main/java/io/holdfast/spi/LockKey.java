@@ -52,13 +52,22 @@ public record LockKey(LockKind kind, String name, int permits) {
         return new LockKey(kind, name, 1);
     }
 
+    private static boolean hasSurrogates(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (Character.isSurrogate(name.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static void checkName(String name) {
         if (name.isBlank()) {
             throw new IllegalArgumentException("lock name must not be blank, was '%s'".formatted(name));
         }
         // Three bytes per char is the most UTF-8 needs (a surrogate pair needs four for two): no need to encode short
         // names.
-        if (name.length() * 3 <= MAX_NAME_BYTES && name.chars().noneMatch(c -> Character.isSurrogate((char) c))) {
+        if (name.length() * 3 <= MAX_NAME_BYTES && !hasSurrogates(name)) {
             return;
         }
         int bytes;
