@@ -114,7 +114,11 @@ final class Election {
 
     /** How many masters have granted it. */
     int granted() {
-        return (int) all().filter(this::isGranted).count();
+        int granted = 0;
+        for (Standing standing : standings) {
+            granted += standing == Standing.GRANTED ? 1 : 0;
+        }
+        return granted;
     }
 
     int rounds() {
@@ -123,10 +127,7 @@ final class Election {
 
     Next next() {
         if (token == 0 && granted() >= majority) {
-            token = all().filter(this::isGranted)
-                    .mapToLong(i -> grants[i].fencingToken())
-                    .max()
-                    .orElseThrow();
+            token = highestGranted();
         }
         Tally tally = tally();
         if (tally.yes() >= majority && token != 0) {
@@ -143,6 +144,14 @@ final class Election {
             case NO -> new Next.Lost();
             case UNKNOWN -> new Next.Failed();
         };
+    }
+
+    private long highestGranted() {
+        long highest = 0;
+        for (int i = 0; i < standings.length; i++) {
+            highest = isGranted(i) ? Math.max(highest, grants[i].fencingToken()) : highest;
+        }
+        return highest;
     }
 
     /**
@@ -163,8 +172,10 @@ final class Election {
 
     private List<Integer> below() {
         List<Integer> below = new ArrayList<>();
-        if (token != 0) {
-            all().filter(i -> isGranted(i) && grants[i].fencingToken() < token).forEach(below::add);
+        for (int i = 0; i < standings.length; i++) {
+            if (isGranted(i) && grants[i].fencingToken() < token) {
+                below.add(i);
+            }
         }
         return below;
     }
@@ -184,12 +195,15 @@ final class Election {
 
     /** A majority keeps the lock for at least this long: the least of the longest answers that make a majority. */
     private Duration lease() {
-        return all().filter(i -> isGranted(i) && counts(i))
-                .mapToObj(i -> grants[i].lease())
-                .sorted(Comparator.reverseOrder())
-                .skip(majority - 1L)
-                .findFirst()
-                .orElseThrow();
+        Duration[] longestFirst = new Duration[standings.length];
+        int count = 0;
+        for (int i = 0; i < standings.length; i++) {
+            if (isGranted(i) && counts(i)) {
+                longestFirst[count++] = grants[i].lease();
+            }
+        }
+        Arrays.sort(longestFirst, 0, count, Comparator.reverseOrder());
+        return longestFirst[majority - 1];
     }
 
     private boolean counts(int master) {

@@ -27,6 +27,7 @@ final class Masters {
     final Cleanup cleanup;
     final DoubleSupplier random;
 
+    private final List<Integer> all;
     private final @Nullable Duration limit;
     private final @Nullable Consumer<? super Vote> listener;
     private final WallClock wallClock;
@@ -34,6 +35,7 @@ final class Masters {
 
     Masters(RedlockBackend.Builder options, Scheduler timer) {
         backends = options.masters;
+        all = IntStream.range(0, backends.size()).boxed().toList();
         names = options.names;
         this.timer = timer;
         random = options.random;
@@ -48,8 +50,9 @@ final class Masters {
         return backends.size();
     }
 
+    /** Their numbers. */
     List<Integer> all() {
-        return IntStream.range(0, size()).boxed().toList();
+        return all;
     }
 
     LockBackend backend(int master) {
@@ -72,10 +75,8 @@ final class Masters {
         if (limit != null) {
             return limit;
         }
-        Duration hundredth = lease.dividedBy(100);
-        Duration tenth = lease.dividedBy(10);
-        Duration usual = hundredth.compareTo(LEAST_LIMIT) > 0 ? hundredth : LEAST_LIMIT;
-        return usual.compareTo(tenth) < 0 ? usual : tenth;
+        long nanos = lease.toNanos();
+        return Duration.ofNanos(Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10));
     }
 
     /** How long votes may be believed that were asked for at that time; the same margin as the engine's. */
