@@ -31,22 +31,12 @@ record Grant(Place place, Session session, Tree tree, Places places, Subject sub
         places.expectNothing(place);
         place.hold();
         if (isNew) {
-            guard();
+            places.guard(place, session);
         }
         if (isFollowed && place.isPermit() && !place.isMarked()) {
             mark();
         }
         return Mono.just(new LockAttempt.Acquired(place.zxid(), proof.lease()));
-    }
-
-    /** Off the way of the grant. If it fails, the next renewal finds out by asking for the node. */
-    private void guard() {
-        places.guard(place);
-        Disposable unused = tree.watchEnd(session, place.knownPath()).subscribe(watched -> {
-            if (watched.isNoNode() && place.isIn(session)) {
-                places.gone(place);
-            }
-        });
     }
 
     /** Tells the next waiter that it is at the head now: nothing was deleted that it could have seen. */

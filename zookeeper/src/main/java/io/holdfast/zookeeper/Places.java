@@ -2,17 +2,20 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockClaim;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /**
  * All that the claims of this back end have in ZooKeeper, and what becomes of it when the session does something. On the strand only.
@@ -20,6 +23,8 @@ import reactor.core.Disposable;
 final class Places implements Sessions.Events {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
+
+    private static final Duration WATCH_PAUSE = Duration.ofMillis(50);
 
     private final Map<String, Place> byClaim = new HashMap<>();
     private final Map<String, Set<Place>> waitingFor = new HashMap<>();
@@ -32,17 +37,25 @@ final class Places implements Sessions.Events {
     private final Tree tree;
     private final boolean failFast;
     private final Consumer<Place> withdrawal;
+    private final BiFunction<Duration, Runnable, Disposable> later;
 
     /**
      * Nothing yet.
      *
      * @param withdrawal tries once more to give up a place that nobody wants
+     * @param later runs something on the strand after a pause
      */
-    Places(Signals signals, Tree tree, boolean failFast, Consumer<Place> withdrawal) {
+    Places(
+            Signals signals,
+            Tree tree,
+            boolean failFast,
+            Consumer<Place> withdrawal,
+            BiFunction<Duration, Runnable, Disposable> later) {
         this.signals = signals;
         this.tree = tree;
         this.failFast = failFast;
         this.withdrawal = withdrawal;
+        this.later = later;
     }
 
     Place open(LockClaim claim) {
@@ -83,13 +96,31 @@ final class Places implements Sessions.Events {
         }
     }
 
-    /** It holds the lock, and its node is watched by its owner from now on. */
-    void guard(Place place) {
+    /**
+     * It holds the lock. Its node is watched by its owner, but not at once: most locks are held for less than the pause, and a watch is a
+     * request and, at the release, an event. What happens to the node before the watch is there is seen when it is set.
+     */
+    void guard(Place place, Session session) {
         signals.forget(place.id()); // what was lost before is not this
         byOwnNode.put(place.knownPath(), place);
+        place.watchingSoon(later.apply(WATCH_PAUSE, () -> watchEnd(place, session)));
+    }
+
+    /** If it fails, the next renewal finds out by asking for the node. */
+    private void watchEnd(Place place, Session session) {
+        String path = place.path();
+        if (path == null || !place.isHeld() || !place.isIn(session)) {
+            return;
+        }
+        Disposable unused = tree.watchEnd(session, path).subscribe(watched -> {
+            if (watched.isNoNode() && path.equals(place.path())) {
+                gone(place);
+            }
+        });
     }
 
     void guardNoLonger(Place place) {
+        place.watchingSoon(Disposables.disposed());
         if (place.path() != null) {
             byOwnNode.remove(place.knownPath());
         }
