@@ -17,7 +17,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  * Two set an alarm each, at different times. Then the clock goes on, step by step.
  */
 @JCStressTest
-@Outcome(id = "early in time, late in time", expect = ACCEPTABLE, desc = "Whoever was first, the timer wakes for the earlier one.")
+@Outcome(
+        id = "early in time, late in time",
+        expect = ACCEPTABLE,
+        desc = "Whoever was first, the timer wakes for the earlier one.")
 @Outcome(id = "early not in time, .*", expect = FORBIDDEN, desc = "The timer sleeps until the later one.")
 @Outcome(id = ".*, late not in time", expect = FORBIDDEN, desc = "The later one was forgotten.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

@@ -18,8 +18,14 @@ import org.openjdk.jcstress.infra.results.II_Result;
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Each has rung, once.")
-@Outcome(id = {"0, .", "., 0"}, expect = FORBIDDEN, desc = "No task of the timer is left to ring it.")
-@Outcome(id = {"2, .", "., 2"}, expect = FORBIDDEN, desc = "Rung twice.")
+@Outcome(
+        id = {"0, .", "., 0"},
+        expect = FORBIDDEN,
+        desc = "No task of the timer is left to ring it.")
+@Outcome(
+        id = {"2, .", "., 2"},
+        expect = FORBIDDEN,
+        desc = "Rung twice.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class AlarmSetAgainstWake {

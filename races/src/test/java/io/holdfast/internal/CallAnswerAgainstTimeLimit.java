@@ -4,6 +4,8 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.holdfast.LockBackendException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -27,25 +29,19 @@ public class CallAnswerAgainstTimeLimit {
 
     private final LockParts parts = new LockParts();
     private final Sinks.One<String> answer = Sinks.one();
-    private final StringBuffer told = new StringBuffer();
+    private final Queue<String> told = new ConcurrentLinkedQueue<>();
 
     public CallAnswerAgainstTimeLimit() {
         BackendCall.start(
-                parts.engine,
-                "a",
-                "request",
-                10,
-                Context.empty(),
-                answer::asMono,
-                new BackendCall.Outcome<String>() {
+                parts.engine, "a", "request", 10, Context.empty(), answer::asMono, new BackendCall.Outcome<String>() {
                     @Override
                     public void answered(String it) {
-                        told.append(told.length() == 0 ? "" : " and ").append("answered");
+                        told.add("answered");
                     }
 
                     @Override
                     public void failed(LockBackendException error) {
-                        told.append(told.length() == 0 ? "" : " and ").append("failed");
+                        told.add("failed");
                     }
                 });
     }
@@ -62,7 +58,7 @@ public class CallAnswerAgainstTimeLimit {
 
     @Arbiter
     public void after(LL_Result r) {
-        r.r1 = told.toString();
+        r.r1 = String.join(" and ", told);
         r.r2 = parts.engine.alarms.size();
     }
 }

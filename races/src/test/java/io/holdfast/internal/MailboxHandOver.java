@@ -11,13 +11,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Three tasks are posted by two threads. Each counts in a plain field, so two at a time, or one that does not see the
+ * Two threads post four tasks each. Each task counts in a plain field, so two at a time, or one that does not see the
  * last, would show.
  */
 @JCStressTest
-@Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "All have run, one at a time, each seeing the one before, and those of one thread in their order.")
-@Outcome(id = "3, 1", expect = FORBIDDEN, desc = "The second task of a thread ran before its first.")
-@Outcome(id = "[0-2], .", expect = FORBIDDEN, desc = "One was left behind, or two ran at once.")
+@Outcome(
+        id = "8, 0",
+        expect = ACCEPTABLE,
+        desc = "All have run, one at a time, each seeing the one before, and those of one thread in their order.")
+@Outcome(id = "8, .", expect = FORBIDDEN, desc = "A task ran before one that its thread had posted earlier.")
+@Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "One was left behind, or two ran at once.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class MailboxHandOver {
@@ -26,24 +29,32 @@ public class MailboxHandOver {
 
     // Plain on purpose: the mailbox makes them safe.
     private int runs;
-    private boolean firstRan;
     private int overtaken;
-
-    @Actor
-    public void two() {
-        mailbox.post(() -> {
-            firstRan = true;
-            runs++;
-        });
-        mailbox.post(() -> {
-            overtaken = firstRan ? 0 : 1;
-            runs++;
-        });
-    }
+    private int lastOfOne;
+    private int lastOfOther;
 
     @Actor
     public void one() {
-        mailbox.post(() -> runs++);
+        for (int i = 1; i <= 4; i++) {
+            int number = i;
+            mailbox.post(() -> {
+                overtaken += number == lastOfOne + 1 ? 0 : 1;
+                lastOfOne = number;
+                runs++;
+            });
+        }
+    }
+
+    @Actor
+    public void other() {
+        for (int i = 1; i <= 4; i++) {
+            int number = i;
+            mailbox.post(() -> {
+                overtaken += number == lastOfOther + 1 ? 0 : 1;
+                lastOfOther = number;
+                runs++;
+            });
+        }
     }
 
     @Arbiter

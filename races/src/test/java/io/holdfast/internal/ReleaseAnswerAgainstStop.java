@@ -5,6 +5,8 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.Ownership;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -25,14 +27,14 @@ import org.openjdk.jcstress.infra.results.L_Result;
 public class ReleaseAnswerAgainstStop {
 
     private final LockParts parts = new LockParts();
-    private final StringBuffer told = new StringBuffer();
+    private final Queue<String> told = new ConcurrentLinkedQueue<>();
 
     public ReleaseAnswerAgainstStop() {
         parts.store.holdReleases();
         ReleaseLoop.start(parts.settings, parts.claim, Long.MAX_VALUE / 2, new ReleaseLoop.Result() {
             @Override
             public void released(Ownership ownership, boolean unknownBefore) {
-                told.append(told.length() == 0 ? "" : " and ").append("released");
+                told.add("released");
             }
 
             @Override
@@ -40,7 +42,7 @@ public class ReleaseAnswerAgainstStop {
 
             @Override
             public void unconfirmed(LockBackendException lastFailure) {
-                told.append(told.length() == 0 ? "" : " and ").append("unconfirmed");
+                told.add("unconfirmed");
             }
         });
     }
@@ -57,6 +59,7 @@ public class ReleaseAnswerAgainstStop {
 
     @Arbiter
     public void after(L_Result r) {
-        r.r1 = told + (parts.engine.toString().contains(" 0 releasing, 0 alarms") ? ", 0 left" : ", 1 left");
+        r.r1 = String.join(" and ", told)
+                + (parts.engine.toString().contains(" 0 releasing, 0 alarms") ? ", 0 left" : ", 1 left");
     }
 }

@@ -19,7 +19,10 @@ import reactor.core.publisher.Sinks;
 @JCStressTest
 @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "In force before the look.")
 @Outcome(id = "false, true", expect = ACCEPTABLE, desc = "In force after it: the acquisition is told, and looks again.")
-@Outcome(id = "false, false", expect = FORBIDDEN, desc = "What is signalled from then on is waited for by nobody: the claim polls for ever.")
+@Outcome(
+        id = "false, false",
+        expect = FORBIDDEN,
+        desc = "What is signalled from then on is waited for by nobody: the claim polls for ever.")
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "Told of both: one look too many, at worst.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
@@ -28,15 +31,16 @@ public class WatchArmedAgainstFirstLook {
     private final Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
     private final LockParts parts = new LockParts();
     private final AtomicBoolean told = new AtomicBoolean();
-    private final ClaimWatch watch = ClaimWatch.start(parts.watchedBy(signals.asFlux()), parts.claim, new ClaimWatch.Target() {
-        @Override
-        public void signalled(ClaimWatch from, WatchSignal signal) {
-            told.set(true);
-        }
+    private final ClaimWatch watch =
+            ClaimWatch.start(parts.watchedBy(signals.asFlux()), parts.claim, new ClaimWatch.Target() {
+                @Override
+                public void signalled(ClaimWatch from, WatchSignal signal) {
+                    told.set(true);
+                }
 
-        @Override
-        public void signalsStopped(ClaimWatch from) {}
-    });
+                @Override
+                public void signalsStopped(ClaimWatch from) {}
+            });
 
     @Actor
     public void armed() {

@@ -14,7 +14,10 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  * An acquisition begins while the client is closed. The store is the real one in memory.
  */
 @JCStressTest
-@Outcome(id = "lease that is over, free, closed", expect = ACCEPTABLE, desc = "Granted before, and ended by the closing.")
+@Outcome(
+        id = "lease that is over, free, closed",
+        expect = ACCEPTABLE,
+        desc = "Granted before, and ended by the closing.")
 @Outcome(id = "LockClosedException, free, closed", expect = ACCEPTABLE, desc = "Closed before: refused, or given back.")
 @Outcome(id = ".*, kept, .*", expect = FORBIDDEN, desc = "A closed client has left something in the store.")
 @Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "The subscriber waits for ever.")

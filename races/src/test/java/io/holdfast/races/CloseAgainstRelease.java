@@ -17,7 +17,10 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released, done", expect = ACCEPTABLE, desc = "Released before.")
-@Outcome(id = "CLIENT_CLOSED, LockLostException, free, released, done", expect = ACCEPTABLE, desc = "Closed before: the lease is lost, and given back by the closing.")
+@Outcome(
+        id = "CLIENT_CLOSED, LockLostException, free, released, done",
+        expect = ACCEPTABLE,
+        desc = "Closed before: the lease is lost, and given back by the closing.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "A closed client holds a lock.")
 @Outcome(id = ".*, nothing", expect = FORBIDDEN, desc = "The closing never ends.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

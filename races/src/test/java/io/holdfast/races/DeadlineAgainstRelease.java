@@ -17,8 +17,14 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released before.")
-@Outcome(id = "EXPIRED, LockLostException, free, released", expect = ACCEPTABLE, desc = "Expired before: both are told so, and the store is asked to forget it.")
-@Outcome(id = {"done, LockLostException, .*", "EXPIRED, done, .*"}, expect = FORBIDDEN, desc = "The two who ask about one lease are told different stories.")
+@Outcome(
+        id = "EXPIRED, LockLostException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Expired before: both are told so, and the store is asked to forget it.")
+@Outcome(
+        id = {"done, LockLostException, .*", "EXPIRED, done, .*"},
+        expect = FORBIDDEN,
+        desc = "The two who ask about one lease are told different stories.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Expired, and never given back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State

@@ -18,9 +18,18 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released before the store forgot.")
-@Outcome(id = "NOT_HELD, LockLostException, free, released", expect = ACCEPTABLE, desc = "Found to be lost by the release.")
-@Outcome(id = "NOT_HELD, LockLostException, free", expect = ACCEPTABLE, desc = "Found to be lost by the renewal: there is nothing to give back.")
-@Outcome(id = {"done, LockLostException, .*", "NOT_HELD, done, .*"}, expect = FORBIDDEN, desc = "The two who ask about one lease are told different stories.")
+@Outcome(
+        id = "NOT_HELD, LockLostException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Found to be lost by the release.")
+@Outcome(
+        id = "NOT_HELD, LockLostException, free",
+        expect = ACCEPTABLE,
+        desc = "Found to be lost by the renewal: there is nothing to give back.")
+@Outcome(
+        id = {"done, LockLostException, .*", "NOT_HELD, done, .*"},
+        expect = FORBIDDEN,
+        desc = "The two who ask about one lease are told different stories.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class DenialAgainstRelease {

@@ -17,7 +17,10 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "One request, and both are told its outcome.")
 @Outcome(id = ".*, released . times", expect = FORBIDDEN, desc = "Asked twice: the second answer reads as a loss.")
-@Outcome(id = {"nothing, .*", ".*, nothing, .*"}, expect = FORBIDDEN, desc = "One of them waits for ever.")
+@Outcome(
+        id = {"nothing, .*", ".*, nothing, .*"},
+        expect = FORBIDDEN,
+        desc = "One of them waits for ever.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class DoubleRelease {

@@ -15,8 +15,14 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Emitted before: the lease is the subscriber's.")
-@Outcome(id = "nothing, free, released", expect = ACCEPTABLE, desc = "Cancelled before: the grant is given back unseen.")
-@Outcome(id = "lease that is over, free, released", expect = ACCEPTABLE, desc = "Cancelled while the lease was handed over: given back, although the subscriber has it.")
+@Outcome(
+        id = "nothing, free, released",
+        expect = ACCEPTABLE,
+        desc = "Cancelled before: the grant is given back unseen.")
+@Outcome(
+        id = "lease that is over, free, released",
+        expect = ACCEPTABLE,
+        desc = "Cancelled while the lease was handed over: given back, although the subscriber has it.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Nobody has the lease and nobody gives it back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State

@@ -19,7 +19,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Completed before: the lease is the future's.")
 @Outcome(id = "cancelled, free, released", expect = ACCEPTABLE, desc = "Cancelled before: the grant is given back.")
 @Outcome(id = "cancelled, held", expect = FORBIDDEN, desc = "The future refused the lease, and nobody gives it back.")
-@Outcome(id = "lease, free, released", expect = FORBIDDEN, desc = "Who has the future has the lease, and it was taken away.")
+@Outcome(
+        id = "lease, free, released",
+        expect = FORBIDDEN,
+        desc = "Who has the future has the lease, and it was taken away.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class GrantAgainstCancelledFuture {

@@ -14,8 +14,14 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  * The grant comes while the client is closed.
  */
 @JCStressTest
-@Outcome(id = "lease that is over, free, released, closed", expect = ACCEPTABLE, desc = "Emitted before, and ended by the closing.")
-@Outcome(id = "LockClosedException, free, released, closed", expect = ACCEPTABLE, desc = "Closed before: the grant is given back.")
+@Outcome(
+        id = "lease that is over, free, released, closed",
+        expect = ACCEPTABLE,
+        desc = "Emitted before, and ended by the closing.")
+@Outcome(
+        id = "LockClosedException, free, released, closed",
+        expect = ACCEPTABLE,
+        desc = "Closed before: the grant is given back.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "A closed client holds a lock.")
 @Outcome(id = "lease, .*", expect = FORBIDDEN, desc = "A lease of a closed client counts as valid.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

@@ -18,8 +18,14 @@ import reactor.core.Disposable;
  */
 @JCStressTest
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Emitted before: the lease is the subscriber's.")
-@Outcome(id = "nothing, free, released", expect = ACCEPTABLE, desc = "Disposed of before or meanwhile: the grant is given back.")
-@Outcome(id = "lease, free, released", expect = ACCEPTABLE, desc = "Disposed of while it ran: given back, although it has seen the lease.")
+@Outcome(
+        id = "nothing, free, released",
+        expect = ACCEPTABLE,
+        desc = "Disposed of before or meanwhile: the grant is given back.")
+@Outcome(
+        id = "lease, free, released",
+        expect = ACCEPTABLE,
+        desc = "Disposed of while it ran: given back, although it has seen the lease.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Dropped unseen, and nobody gives it back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State

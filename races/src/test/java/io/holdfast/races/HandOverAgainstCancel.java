@@ -17,8 +17,14 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "lease, nothing", expect = ACCEPTABLE, desc = "Emitted before: the lock is the waiter's.")
-@Outcome(id = "nothing, lease", expect = ACCEPTABLE, desc = "Left before, or handed back: the one behind has it, and no time has passed.")
-@Outcome(id = "lease that is over, lease", expect = ACCEPTABLE, desc = "Left while it was emitted: handed on, although the waiter has seen it.")
+@Outcome(
+        id = "nothing, lease",
+        expect = ACCEPTABLE,
+        desc = "Left before, or handed back: the one behind has it, and no time has passed.")
+@Outcome(
+        id = "lease that is over, lease",
+        expect = ACCEPTABLE,
+        desc = "Left while it was emitted: handed on, although the waiter has seen it.")
 @Outcome(id = "nothing, nothing", expect = FORBIDDEN, desc = "Handed to one who is gone.")
 @Outcome(id = "lease, lease", expect = FORBIDDEN, desc = "Two hold it.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

@@ -16,7 +16,10 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  * The lease is lost while the subscriber of the work under it leaves.
  */
 @JCStressTest
-@Outcome(id = {"nothing, free, released, stopped", "LockLostException, free, released, stopped"}, expect = ACCEPTABLE, desc = "The work is cancelled and the claim given back once, whoever was first.")
+@Outcome(
+        id = {"nothing, free, released, stopped", "LockLostException, free, released, stopped"},
+        expect = ACCEPTABLE,
+        desc = "The work is cancelled and the claim given back once, whoever was first.")
 @Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Each left the release to the other.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

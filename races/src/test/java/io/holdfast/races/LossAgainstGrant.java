@@ -19,9 +19,18 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "lease that is over, free, released", expect = ACCEPTABLE, desc = "The lease was there to lose.")
-@Outcome(id = "lease, asked at once", expect = ACCEPTABLE, desc = "The loss came first: the lease is emitted, and the store is asked whether it is still held.")
-@Outcome(id = "looking again, free, released", expect = ACCEPTABLE, desc = "Lost before it could be emitted: the acquisition begins anew with another claim.")
-@Outcome(id = "lease, held", expect = FORBIDDEN, desc = "A loss that was told is not looked into before the next renewal.")
+@Outcome(
+        id = "lease, asked at once",
+        expect = ACCEPTABLE,
+        desc = "The loss came first: the lease is emitted, and the store is asked whether it is still held.")
+@Outcome(
+        id = "looking again, free, released",
+        expect = ACCEPTABLE,
+        desc = "Lost before it could be emitted: the acquisition begins anew with another claim.")
+@Outcome(
+        id = "lease, held",
+        expect = FORBIDDEN,
+        desc = "A loss that was told is not looked into before the next renewal.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class LossAgainstGrant {

@@ -18,8 +18,14 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released before: there is nothing to lose.")
-@Outcome(id = "DISCONNECTED, LockLostException, free, released", expect = ACCEPTABLE, desc = "Lost before: both are told so, and the store is asked to forget it.")
-@Outcome(id = {"done, LockLostException, .*", "DISCONNECTED, done, .*"}, expect = FORBIDDEN, desc = "The two who ask about one lease are told different stories.")
+@Outcome(
+        id = "DISCONNECTED, LockLostException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Lost before: both are told so, and the store is asked to forget it.")
+@Outcome(
+        id = {"done, LockLostException, .*", "DISCONNECTED, done, .*"},
+        expect = FORBIDDEN,
+        desc = "The two who ask about one lease are told different stories.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Lost, and never given back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State

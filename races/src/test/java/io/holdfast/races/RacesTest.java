@@ -3,6 +3,7 @@ package io.holdfast.races;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,12 +21,19 @@ import org.openjdk.jcstress.os.NodeType;
 import org.openjdk.jcstress.os.SchedulingClass;
 
 /**
- * All races for a moment each, in this JVM. jcstress itself starts a JVM for each race and each way to compile it, which takes
- * minutes: {@code ./races/run} does that. What is forbidden there fails here.
+ * Every race for a moment, in this JVM: what the annotations of its class forbid fails here. The program of jcstress starts JVMs for each
+ * race and takes minutes; {@code ./races/run} does that.
  */
 class RacesTest {
 
-    private static final String[] A_MOMENT = {"-time", System.getProperty("races.millis", "250"), "-iters", "1", "-strideSize", "64", "-strideCount", "16"};
+    /** Threads that wait for each other let others run: there may be fewer cores than that. */
+    private static final String[] A_MOMENT = {
+        "-time", System.getProperty("races.millis", "150"),
+        "-iters", "1",
+        "-strideSize", "64",
+        "-strideCount", "8",
+        "-spinStyle", "THREAD_YIELD"
+    };
 
     static Stream<String> races() {
         return TestList.tests().stream().sorted();
@@ -33,18 +41,19 @@ class RacesTest {
 
     @ParameterizedTest
     @MethodSource("races")
-    void nothingForbiddenComesOfIt(String race) throws ReflectiveOperationException, java.io.IOException {
+    void nothingForbiddenComesOfIt(String race) throws IOException, ReflectiveOperationException {
         TestResult result = run(race);
+
         assertEquals(Status.NORMAL, result.status(), () -> race + ": " + result.getMessages());
         assertTrue(result.grading().isPassed, () -> race + ": " + result.grading().failureMessages + outcomes(result));
-        System.out.println(race + outcomes(result));
     }
 
-    private static TestResult run(String race) throws ReflectiveOperationException, java.io.IOException {
+    private static TestResult run(String race) throws IOException, ReflectiveOperationException {
         Options options = new Options(A_MOMENT);
         assertTrue(options.parse());
         TestInfo info = TestList.getInfo(race);
-        TestConfig config = new TestConfig(options, info, 1, List.of(), 0, new SchedulingClass(AffinityMode.NONE, info.threads(), NodeType.PACKAGE));
+        SchedulingClass anyCore = new SchedulingClass(AffinityMode.NONE, info.threads(), NodeType.PACKAGE);
+        TestConfig config = new TestConfig(options, info, 1, List.of(), 0, anyCore);
         Runner<?> runner = (Runner<?>) Class.forName(info.generatedRunner())
                 .getConstructor(ForkedTestConfig.class)
                 .newInstance(new ForkedTestConfig(config));

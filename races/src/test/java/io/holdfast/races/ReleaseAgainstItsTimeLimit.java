@@ -17,9 +17,18 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Answered in time.")
-@Outcome(id = "done, done, free, released 2 times", expect = ACCEPTABLE, desc = "Answered too late: the release ends for its caller, and is asked for once more.")
-@Outcome(id = {"nothing, .*", ".*, nothing, .*"}, expect = FORBIDDEN, desc = "Somebody waits for ever.")
-@Outcome(id = ".*, LockLostException, .*", expect = FORBIDDEN, desc = "What the repeated release finds gone reads as a loss.")
+@Outcome(
+        id = "done, done, free, released 2 times",
+        expect = ACCEPTABLE,
+        desc = "Answered too late: the release ends for its caller, and is asked for once more.")
+@Outcome(
+        id = {"nothing, .*", ".*, nothing, .*"},
+        expect = FORBIDDEN,
+        desc = "Somebody waits for ever.")
+@Outcome(
+        id = ".*, LockLostException, .*",
+        expect = FORBIDDEN,
+        desc = "What the repeated release finds gone reads as a loss.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class ReleaseAgainstItsTimeLimit {

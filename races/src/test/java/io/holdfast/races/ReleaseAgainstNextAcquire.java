@@ -16,7 +16,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, lease", expect = ACCEPTABLE, desc = "It finds the lock free, or is handed it.")
-@Outcome(id = "done, nothing", expect = FORBIDDEN, desc = "It came too late to find the lock free and too early to be handed it: it would wait for a whole look.")
+@Outcome(
+        id = "done, nothing",
+        expect = FORBIDDEN,
+        desc = "It came too late to find the lock free and too early to be handed it: it would wait for a whole look.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class ReleaseAgainstNextAcquire {

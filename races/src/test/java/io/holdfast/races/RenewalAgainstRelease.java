@@ -18,8 +18,15 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released, no renewal", expect = ACCEPTABLE, desc = "Released before.")
-@Outcome(id = "done, done, free, released, renewal before it", expect = ACCEPTABLE, desc = "Renewed before; the late answer does not count any more.")
-@Outcome(id = "done, done, free, released, renewal after it", expect = ACCEPTABLE, desc = "The renewal was decided before the release and reached the store after it: it creates nothing, and its answer does not count.")
+@Outcome(
+        id = "done, done, free, released, renewal before it",
+        expect = ACCEPTABLE,
+        desc = "Renewed before; the late answer does not count any more.")
+@Outcome(
+        id = "done, done, free, released, renewal after it",
+        expect = ACCEPTABLE,
+        desc =
+                "The renewal was decided before the release and reached the store after it: it creates nothing, and its answer does not count.")
 @Outcome(id = "NOT_HELD, .*", expect = FORBIDDEN, desc = "A lease that was given back reads as lost.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State

@@ -15,7 +15,10 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  */
 @JCStressTest
 @Outcome(id = "nothing, free, released, not begun", expect = ACCEPTABLE, desc = "Left before: the grant is given back.")
-@Outcome(id = "nothing, free, released, stopped", expect = ACCEPTABLE, desc = "Begun before, or meanwhile: the work is cancelled, and the lease given back.")
+@Outcome(
+        id = "nothing, free, released, stopped",
+        expect = ACCEPTABLE,
+        desc = "Begun before, or meanwhile: the work is cancelled, and the lease given back.")
 @Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a subscriber and without a lock.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Nobody gives it back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

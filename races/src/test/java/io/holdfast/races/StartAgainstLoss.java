@@ -17,9 +17,18 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  */
 @JCStressTest
 @Outcome(id = "LockLostException, free, released, not begun", expect = ACCEPTABLE, desc = "Lost before the work began.")
-@Outcome(id = "LockLostException, free, released, stopped", expect = ACCEPTABLE, desc = "Begun before: the work is cancelled.")
-@Outcome(id = "nothing, free, released, not begun", expect = ACCEPTABLE, desc = "Lost before it could be emitted: the acquisition begins anew with another claim.")
-@Outcome(id = "nothing, held, running", expect = ACCEPTABLE, desc = "The loss came before the grant: the store is asked at once, see LossAgainstGrant.")
+@Outcome(
+        id = "LockLostException, free, released, stopped",
+        expect = ACCEPTABLE,
+        desc = "Begun before: the work is cancelled.")
+@Outcome(
+        id = "nothing, free, released, not begun",
+        expect = ACCEPTABLE,
+        desc = "Lost before it could be emitted: the acquisition begins anew with another claim.")
+@Outcome(
+        id = "nothing, held, running",
+        expect = ACCEPTABLE,
+        desc = "The loss came before the grant: the store is asked at once, see LossAgainstGrant.")
 @Outcome(id = "LockLostException, .*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
 @Outcome(id = "LockLostException, held, .*", expect = FORBIDDEN, desc = "Never given back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

@@ -14,8 +14,15 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  * The work under a lock ends while its subscriber leaves.
  */
 @JCStressTest
-@Outcome(id = {"result, free, released", "nothing, free, released"}, expect = ACCEPTABLE, desc = "Released once, whoever was first.")
-@Outcome(id = "done, free, released", expect = ACCEPTABLE, desc = "Released once; the end was told while the subscriber left, without the result, which counts for nothing any more.")
+@Outcome(
+        id = {"result, free, released", "nothing, free, released"},
+        expect = ACCEPTABLE,
+        desc = "Released once, whoever was first.")
+@Outcome(
+        id = "done, free, released",
+        expect = ACCEPTABLE,
+        desc =
+                "Released once; the end was told while the subscriber left, without the result, which counts for nothing any more.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Each left the release to the other.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State

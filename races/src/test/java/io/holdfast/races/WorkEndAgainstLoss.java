@@ -17,7 +17,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "result, free, released", expect = ACCEPTABLE, desc = "Ended and released before.")
-@Outcome(id = "LockLostException, free, released", expect = ACCEPTABLE, desc = "Lost before the release: the result does not count.")
+@Outcome(
+        id = "LockLostException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Lost before the release: the result does not count.")
 @Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "Nobody is told how it ended.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Never given back.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")

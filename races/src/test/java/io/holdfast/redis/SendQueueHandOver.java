@@ -11,13 +11,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Three commands are given by two threads. Each is sent with plain memory access, as the driver would be used by one
+ * Two threads give four commands each. Each is sent with plain memory access, as the driver would be used by one
  * thread at a time.
  */
 @JCStressTest
-@Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "All were sent, one at a time, and those of one thread in their order.")
-@Outcome(id = "3, 1", expect = FORBIDDEN, desc = "The second command of a thread was sent before its first.")
-@Outcome(id = "[0-2], .", expect = FORBIDDEN, desc = "One was left behind, or two were sent at once.")
+@Outcome(
+        id = "8, 0",
+        expect = ACCEPTABLE,
+        desc = "All were sent, one at a time, each seeing the one before, and those of one thread in their order.")
+@Outcome(id = "8, .", expect = FORBIDDEN, desc = "A command was sent before one that its thread had given earlier.")
+@Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "One was left behind, or two were sent at once.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
 @State
 public class SendQueueHandOver {
@@ -26,24 +29,32 @@ public class SendQueueHandOver {
 
     // Plain on purpose: the queue makes them safe.
     private int sent;
-    private boolean firstSent;
     private int overtaken;
-
-    @Actor
-    public void two() {
-        queue.send(() -> {
-            firstSent = true;
-            sent++;
-        });
-        queue.send(() -> {
-            overtaken = firstSent ? 0 : 1;
-            sent++;
-        });
-    }
+    private int lastOfOne;
+    private int lastOfOther;
 
     @Actor
     public void one() {
-        queue.send(() -> sent++);
+        for (int i = 1; i <= 4; i++) {
+            int number = i;
+            queue.send(() -> {
+                overtaken += number == lastOfOne + 1 ? 0 : 1;
+                lastOfOne = number;
+                sent++;
+            });
+        }
+    }
+
+    @Actor
+    public void other() {
+        for (int i = 1; i <= 4; i++) {
+            int number = i;
+            queue.send(() -> {
+                overtaken += number == lastOfOther + 1 ? 0 : 1;
+                lastOfOther = number;
+                sent++;
+            });
+        }
     }
 
     @Arbiter
