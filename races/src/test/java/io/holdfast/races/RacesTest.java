@@ -28,7 +28,7 @@ class RacesTest {
 
     /** Threads that wait for each other let others run: there may be fewer cores than that. */
     private static final String[] A_MOMENT = {
-        "-time", System.getProperty("races.millis", "150"),
+        "-time", System.getProperty("races.millis", "100"),
         "-iters", "1",
         "-strideSize", "64",
         "-strideCount", "8",
@@ -54,7 +54,8 @@ class RacesTest {
         TestInfo info = TestList.getInfo(race);
         SchedulingClass anyCore = new SchedulingClass(AffinityMode.NONE, info.threads(), NodeType.PACKAGE);
         TestConfig config = new TestConfig(options, info, 1, List.of(), 0, anyCore);
-        Runner<?> runner = (Runner<?>) Class.forName(info.generatedRunner())
+        Runner<?> runner = Class.forName(info.generatedRunner())
+                .asSubclass(Runner.class)
                 .getConstructor(ForkedTestConfig.class)
                 .newInstance(new ForkedTestConfig(config));
         TestResult result = runner.run();
