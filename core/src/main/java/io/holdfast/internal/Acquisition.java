@@ -86,6 +86,8 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
                 step(state().granted(granted, now()));
             } else if (signal instanceof WatchSignal.Armed) {
                 step(state().armed(now()));
+            } else if (signal instanceof WatchSignal.Lost) {
+                step(state().lost(now()));
             } else {
                 step(state().changed(now()));
             }

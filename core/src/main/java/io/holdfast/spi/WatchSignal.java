@@ -28,7 +28,8 @@ public sealed interface WatchSignal {
     record Granted(long fencingToken, int attempt, Duration lease) implements WatchSignal {}
 
     /**
-     * The claim does not hold the lock any more, for a reason the back end knows.
+     * The claim does not hold the lock any more, for a reason the back end knows. It may overtake the answer that granted the lock:
+     * what that answer brings is then renewed at once.
      *
      * @param reason the reason
      */

@@ -47,6 +47,7 @@ public final class AcquireState {
     private final SentLooks sent;
     private final boolean armed;
     private final boolean signalled;
+    private final boolean lossTold;
     private final boolean answered;
     private final int failures;
     private final long failingSinceNanos;
@@ -59,6 +60,7 @@ public final class AcquireState {
         sent = draft.sent;
         armed = draft.armed;
         signalled = draft.signalled;
+        lossTold = draft.lossTold;
         answered = draft.answered;
         failures = draft.failures;
         failingSinceNanos = draft.failingSinceNanos;
@@ -140,7 +142,7 @@ public final class AcquireState {
                     acquired.fencingToken(),
                     sent.sentAt(number),
                     acquired.lease().toNanos(),
-                    true);
+                    !lossTold);
             if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
                 return end(answered, new AcquireAction.Deliver(grant));
             }
@@ -209,6 +211,18 @@ public final class AcquireState {
      */
     public Step changed(long nowNanos) {
         return signal(draft(), nowNanos);
+    }
+
+    /**
+     * The store said that the claim was lost. It may speak of the grant whose answer is still on its way.
+     *
+     * @param nowNanos the time
+     * @return look again, unless it has ended; what the look in flight brings is in doubt
+     */
+    public Step lost(long nowNanos) {
+        Draft draft = draft();
+        draft.lossTold = true;
+        return signal(draft, nowNanos);
     }
 
     /**
@@ -312,6 +326,7 @@ public final class AcquireState {
         draft.attempt = attempt + 1;
         draft.sent = draft.sent.plus(nowNanos);
         draft.signalled = false;
+        draft.lossTold = false;
         return new Step(new AcquireState(draft), new AcquireAction.Look(attempt + 1));
     }
 
@@ -364,6 +379,7 @@ public final class AcquireState {
         SentLooks sent;
         boolean armed;
         boolean signalled;
+        boolean lossTold;
         boolean answered;
         int failures;
         long failingSinceNanos;
@@ -384,6 +400,7 @@ public final class AcquireState {
             sent = from.sent;
             armed = from.armed;
             signalled = from.signalled;
+            lossTold = from.lossTold;
             answered = from.answered;
             failures = from.failures;
             failingSinceNanos = from.failingSinceNanos;

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param validUntilNanos the local deadline
  * @param nextRenewalNanos when the next renewal is due
  * @param renewing whether a renewal is in flight
- * @param confirmed false until a pushed grant was renewed once, and after a signal until a renewal that was sent after it
+ * @param confirmed false until a grant that was pushed, or is in doubt, was renewed once, and after a signal until a renewal that was sent after
+ *     it
  * @param failures how many renewals failed in a row
  * @param lossReason why it was lost; null unless LOST
  */
@@ -59,7 +60,8 @@ public record LeaseState(
     public record Step(LeaseState state, LeaseAction action) {}
 
     /**
-     * A new lease. One that was pushed is renewed at once, because its grant is short until it is confirmed.
+     * A new lease. One that was pushed is renewed at once, because its grant is short until it is confirmed; so is one whose loss was
+     * told before its grant.
      *
      * @param grant what was granted
      * @param terms what stays the same

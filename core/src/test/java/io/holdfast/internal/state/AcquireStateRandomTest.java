@@ -84,7 +84,7 @@ class AcquireStateRandomTest {
                 case 6 -> signal("disarmed", state.disarmed(now));
                 case 7 -> granted();
                 case 8, 9 -> pauseOver();
-                case 10 -> {}
+                case 10 -> signal("lost", state.lost(now));
                 default -> {
                     if (random.nextInt(4) == 0) {
                         end(random.nextInt(3));

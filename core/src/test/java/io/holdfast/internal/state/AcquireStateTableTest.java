@@ -26,6 +26,7 @@ class AcquireStateTableTest {
         LOOKING  , stale failure  , None             , LOOKING
         LOOKING  , armed          , None             , LOOKING
         LOOKING  , changed        , None             , LOOKING
+        LOOKING  , lost           , None             , LOOKING
         LOOKING  , disarmed       , None             , LOOKING
         LOOKING  , granted        , Deliver          , ENDED
         LOOKING  , granted late   , None             , LOOKING
@@ -44,6 +45,7 @@ class AcquireStateTableTest {
         PAUSING  , stale failure  , None             , PAUSING
         PAUSING  , armed          , Look             , LOOKING
         PAUSING  , changed        , Look             , LOOKING
+        PAUSING  , lost           , Look             , LOOKING
         PAUSING  , disarmed       , Look             , LOOKING
         PAUSING  , granted        , Deliver          , ENDED
         PAUSING  , granted late   , Look             , LOOKING
@@ -62,6 +64,7 @@ class AcquireStateTableTest {
         LEAVING  , stale failure  , None             , LEAVING
         LEAVING  , armed          , None             , LEAVING
         LEAVING  , changed        , None             , LEAVING
+        LEAVING  , lost           , None             , LEAVING
         LEAVING  , disarmed       , None             , LEAVING
         LEAVING  , granted        , None             , LEAVING
         LEAVING  , granted late   , None             , LEAVING
@@ -80,6 +83,7 @@ class AcquireStateTableTest {
         ENDED    , stale failure  , None             , ENDED
         ENDED    , armed          , None             , ENDED
         ENDED    , changed        , None             , ENDED
+        ENDED    , lost           , None             , ENDED
         ENDED    , disarmed       , None             , ENDED
         ENDED    , granted        , None             , ENDED
         ENDED    , granted late   , None             , ENDED
@@ -121,6 +125,7 @@ class AcquireStateTableTest {
             case "stale failure" -> state.lookFailed(2, Acquiring.failure(false), NOW, 0);
             case "armed" -> state.armed(NOW);
             case "changed" -> state.changed(NOW);
+            case "lost" -> state.lost(NOW);
             case "disarmed" -> state.disarmed(NOW);
             case "granted" -> state.granted(Acquiring.granted(1, 2_000), NOW);
             case "granted late" -> state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(1_978));

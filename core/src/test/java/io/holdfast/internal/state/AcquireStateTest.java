@@ -87,13 +87,38 @@ class AcquireStateTest {
         assertThat(step.action()).isEqualTo(new AcquireAction.Look(3));
     }
 
+    @Test
+    void aLossToldBeforeTheGrantIsAnsweredPutsThatGrantInDoubt() {
+        Step granted = Acquiring.started(Mode.WAIT).lost(NOW).state().looked(1, Acquiring.acquired(), NOW, 0);
+
+        assertThat(granted.action())
+                .isInstanceOfSatisfying(
+                        AcquireAction.Deliver.class,
+                        deliver -> assertThat(deliver.grant().confirmed()).isFalse());
+    }
+
+    @Test
+    void aLossToldBeforeTheLookWasSentPutsNoGrantInDoubt() {
+        AcquireState lookingAgain = Acquiring.started(Mode.WAIT)
+                .lost(NOW)
+                .state()
+                .looked(1, Acquiring.queued(10_000), NOW, 0)
+                .state();
+
+        assertThat(lookingAgain.looked(2, Acquiring.acquired(), NOW, 0).action())
+                .isInstanceOfSatisfying(
+                        AcquireAction.Deliver.class,
+                        deliver -> assertThat(deliver.grant().confirmed()).isTrue());
+    }
+
     @ParameterizedTest
-    @CsvSource({"armed", "changed", "disarmed", "granted late"})
+    @CsvSource({"armed", "changed", "lost", "disarmed", "granted late"})
     void aSignalDuringALookLeadsToAnotherLookAsSoonAsItIsAnswered(String signal) {
         AcquireState looking = Acquiring.started(Mode.WAIT);
         AcquireState signalled = switch (signal) {
             case "armed" -> looking.armed(NOW).state();
             case "changed" -> looking.changed(NOW).state();
+            case "lost" -> looking.lost(NOW).state();
             case "disarmed" -> looking.disarmed(NOW).state();
             default -> looking.granted(Acquiring.granted(9, 10), NOW).state();
         };

@@ -1,0 +1,58 @@
+package io.holdfast.internal;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.races.HandTimer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * An alarm that somebody waits for is set while the clock is closed. Who sets it looks afterwards whether the clock
+ * is closed.
+ */
+@JCStressTest
+@Outcome(id = "rang, closed", expect = ACCEPTABLE, desc = "It was there when the clock was closed.")
+@Outcome(id = "silent, closed", expect = ACCEPTABLE, desc = "It came too late, and who set it sees that.")
+@Outcome(id = "rang, open", expect = ACCEPTABLE, desc = "Set before, and looked before.")
+@Outcome(id = "silent, open", expect = FORBIDDEN, desc = "It never rings, and who set it takes it for set.")
+@Outcome(id = ".*, left behind", expect = FORBIDDEN, desc = "A closed clock keeps a task of the timer.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class AlarmSetAgainstClose {
+
+    private final HandTimer timer = new HandTimer();
+    private final AlarmClock clock = new AlarmClock(timer, () -> {});
+    private final AtomicInteger rings = new AtomicInteger();
+    private final Alarm awaited = Alarm.atTheLatestAtClose(rings::incrementAndGet);
+
+    @Actor
+    public void set(LL_Result r) {
+        clock.set(awaited, 10);
+        r.r2 = clock.isClosed() ? "closed" : "open";
+    }
+
+    @Actor
+    public void close() {
+        clock.close();
+    }
+
+    @Arbiter
+    public void after(LL_Result r) {
+        if (timer.size() > 0) {
+            r.r2 = "left behind";
+        }
+        timer.moveTo(20);
+        r.r1 = switch (rings.get()) {
+            case 0 -> "silent";
+            case 1 -> "rang";
+            default -> "rang twice";
+        };
+    }
+}

@@ -1,0 +1,54 @@
+package io.holdfast.internal;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.races.HandTimer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * Two set an alarm each, at different times. Then the clock goes on, step by step.
+ */
+@JCStressTest
+@Outcome(
+        id = "early in time, late in time",
+        expect = ACCEPTABLE,
+        desc = "Whoever was first, the timer wakes for the earlier one.")
+@Outcome(id = "early not in time, .*", expect = FORBIDDEN, desc = "The timer sleeps until the later one.")
+@Outcome(id = ".*, late not in time", expect = FORBIDDEN, desc = "The later one was forgotten.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class AlarmSetAgainstSet {
+
+    private final HandTimer timer = new HandTimer();
+    private final AlarmClock clock = new AlarmClock(timer, () -> {});
+    private final AtomicInteger early = new AtomicInteger();
+    private final AtomicInteger late = new AtomicInteger();
+    private final Alarm earlyOne = new Alarm(early::incrementAndGet);
+    private final Alarm lateOne = new Alarm(late::incrementAndGet);
+
+    @Actor
+    public void setEarly() {
+        clock.set(earlyOne, 10);
+    }
+
+    @Actor
+    public void setLate() {
+        clock.set(lateOne, 20);
+    }
+
+    @Arbiter
+    public void after(LL_Result r) {
+        timer.moveTo(10);
+        r.r1 = early.get() == 1 ? "early in time" : "early not in time";
+        timer.moveTo(20);
+        r.r2 = late.get() == 1 && early.get() == 1 ? "late in time" : "late not in time";
+    }
+}

@@ -1,0 +1,49 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockOptions;
+import io.holdfast.internal.state.AcquirePlan.Mode;
+import io.holdfast.internal.state.Grant;
+import io.holdfast.races.HandStore;
+import io.holdfast.races.HandTimer;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import reactor.core.publisher.Flux;
+
+/** The parts of one client, for a race about one of them. */
+final class LockParts {
+
+    private static final LockOptions OPTIONS = LockOptions.builder()
+            .leaseDuration(Duration.ofSeconds(30))
+            .autoRenew(false)
+            .build();
+
+    final HandTimer timer = new HandTimer();
+    final HandStore store = new HandStore();
+    final Engine engine = new Engine(store, timer, null, new Events(null), null);
+    final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), OPTIONS);
+    final LockClaim claim = settings.newClaim(Mode.WAIT);
+
+    LeaseHandle lease() {
+        Grant grant = new Grant(7, 0, OPTIONS.leaseDuration().toNanos(), true);
+        return HeldLease.open(settings, claim, grant, null);
+    }
+
+    LockBackend watchedBy(Flux<WatchSignal> signals) {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return store;
+            }
+
+            @Override
+            public Flux<WatchSignal> watch(LockClaim watched) {
+                return signals;
+            }
+        };
+    }
+}

@@ -1,0 +1,59 @@
+package io.holdfast.internal;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.holdfast.spi.WatchSignal;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The watch of a claim comes into force while the acquisition asks, for its first look, whether it is in force.
+ */
+@JCStressTest
+@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "In force before the look.")
+@Outcome(id = "false, true", expect = ACCEPTABLE, desc = "In force after it: the acquisition is told, and looks again.")
+@Outcome(
+        id = "false, false",
+        expect = FORBIDDEN,
+        desc = "What is signalled from then on is waited for by nobody: the claim polls for ever.")
+@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "Told of both: one look too many, at worst.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class WatchArmedAgainstFirstLook {
+
+    private final Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
+    private final LockParts parts = new LockParts();
+    private final AtomicBoolean told = new AtomicBoolean();
+    private final ClaimWatch watch =
+            ClaimWatch.start(parts.watchedBy(signals.asFlux()), parts.claim, new ClaimWatch.Target() {
+                @Override
+                public void signalled(ClaimWatch from, WatchSignal signal) {
+                    told.set(true);
+                }
+
+                @Override
+                public void signalsStopped(ClaimWatch from) {}
+            });
+
+    @Actor
+    public void armed() {
+        signals.tryEmitNext(new WatchSignal.Armed());
+    }
+
+    @Actor
+    public void look(ZZ_Result r) {
+        r.r1 = watch.armedSoFar();
+    }
+
+    @Arbiter
+    public void after(ZZ_Result r) {
+        r.r2 = told.get();
+    }
+}

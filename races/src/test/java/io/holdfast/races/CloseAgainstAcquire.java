@@ -1,0 +1,48 @@
+package io.holdfast.races;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLL_Result;
+
+/**
+ * An acquisition begins while the client is closed. The store is the real one in memory.
+ */
+@JCStressTest
+@Outcome(
+        id = "lease that is over, free, closed",
+        expect = ACCEPTABLE,
+        desc = "Granted before, and ended by the closing.")
+@Outcome(id = "LockClosedException, free, closed", expect = ACCEPTABLE, desc = "Closed before: refused, or given back.")
+@Outcome(id = ".*, kept, .*", expect = FORBIDDEN, desc = "A closed client has left something in the store.")
+@Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "The subscriber waits for ever.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class CloseAgainstAcquire {
+
+    private final MemoryBench bench = new MemoryBench();
+    private final Holder holder = new Holder();
+    private final Told<Void> closed = new Told<>();
+
+    @Actor
+    public void acquire() {
+        bench.lock.acquire().subscribe(holder);
+    }
+
+    @Actor
+    public void close() {
+        bench.client.close().subscribe(closed);
+    }
+
+    @Arbiter
+    public void after(LLL_Result r) {
+        r.r1 = holder.saw();
+        r.r2 = bench.store.contents().isEmpty() ? "free" : "kept";
+        r.r3 = closed.toString().equals("done") ? "closed" : "not closed";
+    }
+}

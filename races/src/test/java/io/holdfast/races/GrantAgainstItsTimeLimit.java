@@ -1,0 +1,52 @@
+package io.holdfast.races;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * The store grants when the time for its answer is up. Then the clock goes on, and the look after that is granted
+ * too.
+ */
+@JCStressTest
+@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Granted in time, or by the next look of the same claim.")
+@Outcome(
+        id = "lease, held, released",
+        expect = FORBIDDEN,
+        desc = "The late grant of the claim was given back under the lease that came of its next look.")
+@Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Granted to nobody.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class GrantAgainstItsTimeLimit {
+
+    private final Bench bench = new Bench();
+    private final Holder holder = new Holder();
+
+    public GrantAgainstItsTimeLimit() {
+        bench.lock.acquire().subscribe(holder);
+    }
+
+    @Actor
+    public void grant() {
+        bench.store.grant();
+    }
+
+    @Actor
+    public void timeIsUp() {
+        bench.timer.moveTo(Bench.OPERATION.toNanos());
+    }
+
+    @Arbiter
+    public void after(LL_Result r) {
+        bench.timer.moveTo(Bench.OPERATION.multipliedBy(2).toNanos());
+        bench.store.grant();
+        r.r1 = holder.saw();
+        r.r2 = bench.store.standing();
+    }
+}

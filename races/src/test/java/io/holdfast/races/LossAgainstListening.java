@@ -1,0 +1,44 @@
+package io.holdfast.races;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.spi.WatchSignal;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.L_Result;
+
+/**
+ * The lease is lost while its holder begins to listen for that.
+ */
+@JCStressTest
+@Outcome(id = "DISCONNECTED", expect = ACCEPTABLE, desc = "Told, whoever was first.")
+@Outcome(id = "nothing", expect = FORBIDDEN, desc = "The loss fell between two stools: the work would go on.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class LossAgainstListening {
+
+    private final Bench bench = new Bench();
+    private final LockLease lease = bench.lease();
+    private final Told<LossReason> loss = new Told<>();
+
+    @Actor
+    public void loss() {
+        bench.store.signal(new WatchSignal.Lost(LossReason.DISCONNECTED));
+    }
+
+    @Actor
+    public void listen() {
+        lease.onLoss().subscribe(loss);
+    }
+
+    @Arbiter
+    public void after(L_Result r) {
+        r.r1 = loss.toString();
+    }
+}

@@ -1,0 +1,59 @@
+package io.holdfast.races;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.spi.WatchSignal;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLL_Result;
+
+/**
+ * The store tells that the lease is lost, while the holder releases.
+ */
+@JCStressTest
+@Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released before: there is nothing to lose.")
+@Outcome(
+        id = "DISCONNECTED, LockLostException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Lost before: both are told so, and the store is asked to forget it.")
+@Outcome(
+        id = {"done, LockLostException, .*", "DISCONNECTED, done, .*"},
+        expect = FORBIDDEN,
+        desc = "The two who ask about one lease are told different stories.")
+@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Lost, and never given back.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class LossAgainstRelease {
+
+    private final Bench bench = new Bench();
+    private final LockLease lease = bench.lease();
+    private final Told<LossReason> loss = new Told<>();
+    private final Told<Void> released = new Told<>();
+
+    public LossAgainstRelease() {
+        lease.onLoss().subscribe(loss);
+    }
+
+    @Actor
+    public void loss() {
+        bench.store.signal(new WatchSignal.Lost(LossReason.DISCONNECTED));
+    }
+
+    @Actor
+    public void release() {
+        lease.release().subscribe(released);
+    }
+
+    @Arbiter
+    public void after(LLL_Result r) {
+        r.r1 = loss.toString();
+        r.r2 = released.toString();
+        r.r3 = bench.store.standing();
+    }
+}

@@ -1,0 +1,30 @@
+package io.holdfast.races;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+
+/** One client of the real store in memory, on a {@link HandTimer}, made anew for each round of a race. */
+public final class MemoryBench {
+
+    private static final LockOptions OPTIONS =
+            LockOptions.builder().leaseDuration(Bench.LEASE).build();
+
+    public final HandTimer timer = new HandTimer();
+    public final InMemoryLockBackend store = InMemoryLockBackend.create(timer);
+    public final LockClient client = LockClient.builder(store)
+            .timer(timer)
+            .options(OPTIONS)
+            .closeBackend(false)
+            .build();
+    public final ReactiveLock lock = client.lock("a");
+
+    /** A lease of the lock, which nobody else has. */
+    public LockLease lease() {
+        Holder holder = new Holder();
+        lock.acquire().subscribe(holder);
+        return holder.lease();
+    }
+}

@@ -1,0 +1,55 @@
+package io.holdfast.races;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * The work under a lock ends while its subscriber leaves.
+ */
+@JCStressTest
+@Outcome(
+        id = {"result, free, released", "nothing, free, released"},
+        expect = ACCEPTABLE,
+        desc = "Released once, whoever was first.")
+@Outcome(
+        id = "done, free, released",
+        expect = ACCEPTABLE,
+        desc =
+                "Released once; the end was told while the subscriber left, without the result, which counts for nothing any more.")
+@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Each left the release to the other.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@State
+public class WorkEndAgainstCancel {
+
+    private final Bench bench = new Bench();
+    private final Work work = new Work();
+    private final Told<String> told = new Told<>();
+
+    public WorkEndAgainstCancel() {
+        bench.lock.withLock(work.mono()).subscribe(told);
+        bench.store.grant();
+    }
+
+    @Actor
+    public void end() {
+        work.end();
+    }
+
+    @Actor
+    public void cancel() {
+        told.cancel();
+    }
+
+    @Arbiter
+    public void after(LL_Result r) {
+        r.r1 = told.toString();
+        r.r2 = bench.store.standing();
+    }
+}

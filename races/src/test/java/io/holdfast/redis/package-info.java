@@ -1,0 +1,5 @@
+/** What two threads may do to single parts at the same instant; in this package because the parts are package-private. */
+@NullMarked
+package io.holdfast.redis;
+
+import org.jspecify.annotations.NullMarked;
