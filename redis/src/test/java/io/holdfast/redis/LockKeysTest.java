@@ -20,7 +20,7 @@ class LockKeysTest {
 
     @Test
     void nameIsTheHashTagOfEveryKey() {
-        assertThat(mutex("app:", "orders/7").all("id1"))
+        assertThat(scriptKeys(mutex("app:", "orders/7"), "id1"))
                 .containsExactly(
                         "app:{orders/7}:mutex",
                         "app:{orders/7}:mutex:queue",
@@ -34,7 +34,7 @@ class LockKeysTest {
     void readersAndWritersShareTheirKeysAndHaveThoseOfEachHolderToo() {
         LockKeys reading = LockKeys.of("app:", LockKey.of(LockKind.READ, "orders/7"));
         assertThat(reading).isEqualTo(LockKeys.of("app:", LockKey.of(LockKind.WRITE, "orders/7")));
-        assertThat(reading.all("id1"))
+        assertThat(scriptKeys(reading, "id1"))
                 .containsExactly(
                         "app:{orders/7}:rw",
                         "app:{orders/7}:rw:queue",
@@ -76,7 +76,16 @@ class LockKeysTest {
     void differentNamesHaveDifferentKeys() {
         List<String> names = List.of("a", "{a}", "%7Ba%7D", "a:mutex", "a}:mutex", "%257Ba", "{a");
         Set<String> keys = new HashSet<>();
-        names.forEach(name -> keys.addAll(mutex("p:", name).all("x")));
+        names.forEach(name -> keys.addAll(scriptKeys(mutex("p:", name), "x")));
         assertThat(keys).hasSize(6 * names.size());
+    }
+
+    /** What a script gets as KEYS, and how many it is told of. */
+    private static List<String> scriptKeys(LockKeys keys, String claimId) {
+        ScriptArgs args = new ScriptArgs(16);
+        keys.writeAll(claimId, args);
+        List<String> sent = ScriptArgsTest.sent(args);
+        assertThat(sent.get(0)).isEqualTo(Integer.toString(sent.size() - 1));
+        return sent.subList(1, sent.size());
     }
 }

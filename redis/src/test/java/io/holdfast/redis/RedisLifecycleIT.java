@@ -11,12 +11,19 @@ import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,6 +88,37 @@ class RedisLifecycleIT {
         Store.end(used(RedisLockBackend.create(shared, store.uri())));
         RedisLockBackend second = used(RedisLockBackend.create(shared, store.uri()));
         Store.end(second);
+        assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
+                .isTrue();
+    }
+
+    @Test
+    void whatTheCallerAddsToConnectionsIsKept() {
+        AtomicInteger bootstraps = new AtomicInteger();
+        List<String> firstHandlers = new CopyOnWriteArrayList<>();
+        ClientResources shared = DefaultClientResources.builder()
+                .nettyCustomizer(new NettyCustomizer() {
+                    @Override
+                    public void afterBootstrapInitialized(Bootstrap bootstrap) {
+                        bootstraps.incrementAndGet();
+                    }
+
+                    @Override
+                    public void afterChannelInitialized(Channel channel) {
+                        channel.pipeline().addFirst("theirs", new ChannelInboundHandlerAdapter() {
+                            @Override
+                            public void channelActive(ChannelHandlerContext context) {
+                                firstHandlers.add(
+                                        context.pipeline().first().getClass().getSimpleName());
+                                context.fireChannelActive();
+                            }
+                        });
+                    }
+                })
+                .build();
+        Store.end(used(RedisLockBackend.create(shared, store.uri())));
+        assertThat(bootstraps).hasPositiveValue();
+        assertThat(firstHandlers).isNotEmpty().containsOnly("FlushConsolidationHandler");
         assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
                 .isTrue();
     }

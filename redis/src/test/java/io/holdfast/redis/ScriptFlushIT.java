@@ -73,6 +73,19 @@ class ScriptFlushIT {
     }
 
     @Test
+    void callsThatAreWithdrawnEarlySendTheWholeScriptNoMoreOften() {
+        LockClaim claim = Store.claim("orders");
+        Store.answer(backend.tryAcquire(claim));
+        for (int i = 0; i < 20; i++) {
+            store.server.pause();
+            backend.tryAcquire(Store.claim("other")).subscribe().dispose();
+            store.server.resume();
+            Store.answer(backend.tryAcquire(claim));
+        }
+        assertThat(store.calls("eval")).isEqualTo(1);
+    }
+
+    @Test
     void flushesAtAnyTimeHarmNobodyUnderContention() {
         LockClient client = LockClient.create(store.backend());
         LockClient rival = LockClient.create(store.backend());
