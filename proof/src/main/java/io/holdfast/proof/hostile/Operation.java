@@ -1,0 +1,101 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.testkit.history.HistoryRecorder;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One acquisition of a process, as it goes into the history. Times are those of {@link System#nanoTime}, which on Linux is
+ * CLOCK_MONOTONIC: one clock for all processes of a machine, as {@link Clients} checks.
+ */
+final class Operation {
+
+    private final HistoryRecorder recorder;
+    private final long number;
+    private final AtomicBoolean hasLeft = new AtomicBoolean();
+
+    /** Written by whoever got the lease, once. */
+    private volatile @Nullable LockLease lease;
+
+    /** The last that was written. Written by the sampler, after the thread that got the lease. */
+    private volatile long validUntilNanos;
+
+    private Operation(HistoryRecorder recorder, long number) {
+        this.recorder = recorder;
+        this.number = number;
+    }
+
+    static Operation ask(HistoryRecorder recorder, Resource resource) {
+        return new Operation(recorder, recorder.asked(System.nanoTime(), resource.key()));
+    }
+
+    long number() {
+        return number;
+    }
+
+    /**
+     * A lease that is over when it comes, because the process stood still between the library's last look and this one, was granted
+     * nobody knows when, and is believed by nobody.
+     */
+    void got(LockLease emitted) {
+        long now = System.nanoTime();
+        Duration remaining = emitted.remaining();
+        if (remaining.isZero()) {
+            recorder.ended(now, number, "over when emitted");
+            return;
+        }
+        validUntilNanos = now + remaining.toNanos();
+        recorder.acquired(now, number, emitted.fencingToken(), validUntilNanos);
+        lease = emitted;
+    }
+
+    /** The time is taken before the question, so the lease is valid until the sum at least, unless its end is written. */
+    void sample() {
+        LockLease held = lease;
+        if (held == null || hasLeft.get()) {
+            return;
+        }
+        long now = System.nanoTime();
+        long until = now + held.remaining().toNanos();
+        if (until > validUntilNanos) {
+            validUntilNanos = until;
+            recorder.valid(now, number, until);
+        }
+    }
+
+    /** Is to be called before anything is done about it: only the first time counts. */
+    void leaves() {
+        if (lease != null && hasLeft.compareAndSet(false, true)) {
+            recorder.releaseAsked(System.nanoTime(), number);
+        }
+    }
+
+    void lost(Object reason) {
+        if (lease != null) {
+            recorder.lost(System.nanoTime(), number, reason.toString());
+        }
+    }
+
+    void gave() {
+        if (lease != null) {
+            recorder.released(System.nanoTime(), number);
+        }
+    }
+
+    /** What happens after there was a lease is told by the other methods. */
+    void ended(String how) {
+        if (lease == null) {
+            recorder.ended(System.nanoTime(), number, how);
+        }
+    }
+
+    void failed(Throwable error) {
+        if (error instanceof LockLostException loss) {
+            lost(loss.reason());
+        }
+        ended(error.getClass().getSimpleName());
+    }
+}

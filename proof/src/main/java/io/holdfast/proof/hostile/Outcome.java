@@ -1,0 +1,73 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.proof.hostile.Clients.Standstill;
+import io.holdfast.testkit.history.History;
+import io.holdfast.testkit.history.HistoryEvent;
+import io.holdfast.testkit.history.HistoryEvent.What;
+import io.holdfast.testkit.history.LockOperation;
+import io.holdfast.testkit.history.Violation;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What came of a campaign.
+ *
+ * @param hostile how long faults were injected
+ * @param fromNanos when that began
+ * @param taken writes that registers have taken
+ * @param refused reads and writes that they have refused
+ */
+record Outcome(
+        Campaign.Order order,
+        Duration hostile,
+        long fromNanos,
+        List<Injected> injected,
+        List<Gap> gaps,
+        List<Standstill> standstills,
+        History history,
+        long taken,
+        long refused,
+        List<Violation> violations) {
+
+    Map<FaultKind, Long> faults() {
+        return injected.stream().collect(Collectors.groupingBy(Injected::kind, TreeMap::new, Collectors.counting()));
+    }
+
+    long operations() {
+        return history.operations().size();
+    }
+
+    long grants() {
+        return history.operations().stream().filter(LockOperation::hasAcquired).count();
+    }
+
+    /** By reason. */
+    Map<String, Long> losses() {
+        return notes(What.LOST);
+    }
+
+    /** How acquisitions ended without a lease. */
+    Map<String, Long> endings() {
+        return notes(What.ENDED);
+    }
+
+    private Map<String, Long> notes(What what) {
+        return history.events().stream()
+                .filter(event -> event.what() == what)
+                .collect(Collectors.groupingBy(HistoryEvent::note, TreeMap::new, Collectors.counting()));
+    }
+
+    Unavailability unavailability() {
+        return Unavailability.longest(history.operations(), standstills);
+    }
+
+    /** Where belief is not checked: its part of the time in which faults were injected. */
+    double unpromised() {
+        long sum =
+                gaps.stream().mapToLong(gap -> gap.toNanos() - gap.fromNanos()).sum();
+        return (double) sum / hostile.toNanos();
+    }
+}
