@@ -69,7 +69,7 @@ record Address(Target target, List<String> servers) {
         }
         if (target == Target.REDLOCK) {
             // All processes have the same lease, so this is the longest of them.
-            builder = builder.quarantine(target.lease());
+            builder = builder.quarantine(Flaw.NO_QUARANTINE.isThere() ? Duration.ZERO : target.lease());
         }
         return builder.resources(resources).build();
     }

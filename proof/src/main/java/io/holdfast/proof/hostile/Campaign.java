@@ -32,7 +32,7 @@ final class Campaign {
      * @param lanes how many things each of them does at a time
      * @param folder where histories and servers' data go; is created
      */
-    record Order(Target target, Bound.Size size, long seed, int places, int lanes, Path folder) {}
+    record Order(Target target, Size size, long seed, int places, int lanes, Path folder) {}
 
     private final Order order;
     private final HistoryRecorder recorder = HistoryRecorder.inMemory(COORDINATOR);
@@ -75,14 +75,13 @@ final class Campaign {
         faults.put(FaultKind.PROCESSORS_BUSY, new BusyProcessors(order.folder())::starve);
         List<FaultThread> threads = new ArrayList<>();
         for (FaultKind.Field field : FaultKind.Field.values()) {
-            List<FaultKind> kinds = FaultThread.kinds(field, faults);
+            List<FaultKind> kinds = order.size()
+                    .of(faults.keySet().stream()
+                            .filter(kind -> kind.field() == field)
+                            .sorted()
+                            .toList());
             if (!kinds.isEmpty()) {
-                Plan plan = new Plan(
-                        order.seed() * 31 + field.name().hashCode(),
-                        kinds,
-                        order.target().lease(),
-                        field.longestGap());
-                threads.add(new FaultThread(field, plan, faults, order.size().from(System.nanoTime()), injected));
+                threads.add(new FaultThread(planOf(field, kinds), order.size(), faults, injected));
             }
         }
         threads.forEach(Thread::start);
@@ -93,6 +92,14 @@ final class Campaign {
         } finally {
             threads.forEach(Thread::interrupt);
         }
+    }
+
+    private Plan planOf(FaultKind.Field field, List<FaultKind> kinds) {
+        long seed = order.seed() * 31 + field.name().hashCode();
+        double pace = order.size().pace()
+                * (field == FaultKind.Field.SERVERS ? order.target().calm() : 1);
+        Duration longestGap = Duration.ofMillis((long) (field.longestGap().toMillis() * pace));
+        return new Plan(seed, kinds, order.target().lease(), longestGap);
     }
 
     private Outcome outcome(
@@ -109,7 +116,11 @@ final class Campaign {
             RegisterLog log = RegisterLog.of(register, order.target());
             events.addAll(log.events());
             found.addAll(log.lostUpdates());
-            Verdict verdict = new Verdict(new Evidence(events, clients.standstills()), gaps, order.target());
+            Verdict verdict = new Verdict(
+                    new Evidence(events, clients.standstills()),
+                    gaps,
+                    order.target(),
+                    order.target().lease());
             return new Outcome(
                     order,
                     hostile,
@@ -118,6 +129,7 @@ final class Campaign {
                     gaps,
                     clients.standstills(),
                     verdict.history(),
+                    verdict.unpromised(),
                     log.taken(),
                     log.refused(),
                     verdict.violations(found));

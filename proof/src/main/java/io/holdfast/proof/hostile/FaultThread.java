@@ -1,7 +1,6 @@
 package io.holdfast.proof.hostile;
 
 import io.holdfast.proof.hostile.Plan.Planned;
-import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -11,38 +10,32 @@ final class FaultThread extends Thread {
 
     private final Plan plan;
     private final Map<FaultKind, Strike.Fault> faults;
-    private final Bound bound;
+    private final Size size;
     private final Queue<Injected> injected;
 
     /** Written by this thread, read when it has ended. */
     private volatile @Nullable Exception failure;
 
-    FaultThread(
-            FaultKind.Field field,
-            Plan plan,
-            Map<FaultKind, Strike.Fault> faults,
-            Bound bound,
-            Queue<Injected> injected) {
-        super("faults into " + field);
+    /**
+     * The thread of one field.
+     *
+     * @param faults how each kind of the plan is injected
+     */
+    FaultThread(Plan plan, Size size, Map<FaultKind, Strike.Fault> faults, Queue<Injected> injected) {
+        super("faults " + plan.kinds());
         setDaemon(true);
         this.plan = plan;
         this.faults = faults;
-        this.bound = bound;
+        this.size = size;
         this.injected = injected;
-    }
-
-    /** Of a field, those that this world knows. */
-    static List<FaultKind> kinds(FaultKind.Field field, Map<FaultKind, Strike.Fault> faults) {
-        return faults.keySet().stream()
-                .filter(kind -> kind.field() == field)
-                .sorted()
-                .toList();
     }
 
     @Override
     public void run() {
         try {
-            for (int done = 0; bound.allows(done, System.nanoTime()); done++) {
+            long startNanos = System.nanoTime();
+            int kinds = plan.kinds().size();
+            for (int done = 0; size.allows(done, kinds, System.nanoTime() - startNanos); done++) {
                 inject(plan.next());
             }
         } catch (InterruptedException e) {

@@ -2,6 +2,7 @@ package io.holdfast.proof.hostile;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +37,7 @@ public final class Hostile {
             return worst;
         } catch (IllegalArgumentException e) {
             err.print("hostile: " + e.getMessage() + "\n" + Settings.USAGE);
-        } catch (IllegalStateException | IOException e) {
+        } catch (IllegalStateException | UncheckedIOException | IOException e) {
             err.println("hostile: " + e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -47,8 +48,8 @@ public final class Hostile {
 
     private static int run(Target target, Settings settings, PrintStream out) throws IOException, InterruptedException {
         Path folder = settings.folder().resolve(target.word() + "-" + settings.seed());
-        Campaign.Order order = new Campaign.Order(
-                target, new Bound.Size.Lasting(settings.time()), settings.seed(), PLACES, LANES, folder);
+        Campaign.Order order =
+                new Campaign.Order(target, new Size.Lasting(settings.time()), settings.seed(), PLACES, LANES, folder);
         out.printf(
                 "%s: %d minutes, seed %d, histories in %s%n",
                 target.word(), settings.time().toMinutes(), settings.seed(), folder);

@@ -59,8 +59,9 @@ final class Operation {
             return;
         }
         long now = System.nanoTime();
-        long until = now + held.remaining().toNanos();
-        if (until > validUntilNanos) {
+        Duration remaining = held.remaining();
+        long until = now + remaining.toNanos();
+        if (!remaining.isZero() && until > validUntilNanos) {
             validUntilNanos = until;
             recorder.valid(now, number, until);
         }

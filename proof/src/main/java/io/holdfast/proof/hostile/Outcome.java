@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
  *
  * @param hostile how long faults were injected
  * @param fromNanos when that began
+ * @param unpromised overlaps and falling tokens that the gaps explain
  * @param taken writes that registers have taken
  * @param refused reads and writes that they have refused
  */
@@ -28,6 +29,7 @@ record Outcome(
         List<Gap> gaps,
         List<Standstill> standstills,
         History history,
+        int unpromised,
         long taken,
         long refused,
         List<Violation> violations) {
@@ -65,7 +67,7 @@ record Outcome(
     }
 
     /** Where belief is not checked: its part of the time in which faults were injected. */
-    double unpromised() {
+    double gapsShare() {
         long sum =
                 gaps.stream().mapToLong(gap -> gap.toNanos() - gap.fromNanos()).sum();
         return (double) sum / hostile.toNanos();

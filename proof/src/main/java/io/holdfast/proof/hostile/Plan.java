@@ -44,6 +44,10 @@ final class Plan {
      */
     record Planned(FaultKind kind, Duration gap, Duration time, int choice) {}
 
+    List<FaultKind> kinds() {
+        return kinds;
+    }
+
     Planned next() {
         if (deck.isEmpty()) {
             List<FaultKind> shuffled = new ArrayList<>(kinds);

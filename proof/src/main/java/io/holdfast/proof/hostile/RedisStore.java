@@ -11,8 +11,11 @@ import java.util.function.Function;
 /** Questions to one Redis server, each over a connection of its own: the server may be another one by the next. */
 final class RedisStore {
 
-    /** All that may stay: the counter of a lock's tokens, which expires after a day. */
+    /** May stay: the counter of a lock's tokens, which expires after a day. */
     private static final String COUNTER = ":token";
+
+    /** May stay: what a claim that was withdrawn without an answer leaves, if it expires. */
+    private static final String TOMBSTONE = ":gone:";
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -35,8 +38,13 @@ final class RedisStore {
     }
 
     static List<String> leftovers(int port) {
-        return ask(port, redis -> redis.keys("*")).stream()
-                .filter(key -> !key.endsWith(COUNTER))
+        List<String> left = ask(
+                port,
+                redis -> redis.keys("*").stream()
+                        .filter(key -> !key.endsWith(COUNTER))
+                        .filter(key -> !key.contains(TOMBSTONE) || redis.pttl(key) == -1)
+                        .toList());
+        return left.stream()
                 .map(key -> "key %s at port %d".formatted(key, port))
                 .toList();
     }

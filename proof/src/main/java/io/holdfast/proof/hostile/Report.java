@@ -50,7 +50,8 @@ final class Report {
                 "%s s, from %s s on".formatted(seconds(longest.length()), since(longest.fromNanos())));
         figures.put(
                 "exclusion not promised",
-                "%d times, %.0f %% of the time".formatted(outcome.gaps().size(), 100 * outcome.unpromised()));
+                "%d times, %.0f %% of the time, with %d overlaps"
+                        .formatted(outcome.gaps().size(), 100 * outcome.gapsShare(), outcome.unpromised()));
         figures.put("violations", grouped(outcome.violations().size()));
         return figures;
     }

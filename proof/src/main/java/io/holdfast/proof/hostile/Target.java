@@ -21,6 +21,11 @@ enum Target {
         return lease;
     }
 
+    /** What pauses between faults into servers are multiplied by: a failover takes long, and exclusion is not promised meanwhile. */
+    int calm() {
+        return this == SENTINEL ? 5 : 1;
+    }
+
     String word() {
         return name().toLowerCase(Locale.ROOT);
     }

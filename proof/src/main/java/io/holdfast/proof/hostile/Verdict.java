@@ -6,6 +6,7 @@ import io.holdfast.testkit.history.RecoveryCheck;
 import io.holdfast.testkit.history.RegisterCheck;
 import io.holdfast.testkit.history.TokenCheck;
 import io.holdfast.testkit.history.Violation;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,14 +20,20 @@ final class Verdict {
     private final History withoutGaps;
     private final Target target;
 
-    Verdict(Evidence evidence, List<Gap> gaps, Target target) {
+    Verdict(Evidence evidence, List<Gap> gaps, Target target, Duration lease) {
         this.target = target;
         history = evidence.all();
-        withoutGaps = gaps.isEmpty() ? history : evidence.withoutGaps(gaps, target.lease());
+        withoutGaps = gaps.isEmpty() ? history : evidence.withoutGaps(gaps, lease);
     }
 
     History history() {
         return history;
+    }
+
+    /** What would have been violations, had the back end promised more. */
+    int unpromised() {
+        return history.violations(new BeliefCheck(), new TokenCheck()).size()
+                - withoutGaps.violations(new BeliefCheck(), new TokenCheck()).size();
     }
 
     List<Violation> violations(List<String> others) {
