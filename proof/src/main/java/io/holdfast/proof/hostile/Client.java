@@ -31,6 +31,7 @@ public final class Client {
     static final String DONE = "DONE";
 
     private static final int SAMPLE_MILLIS = 40;
+    private static final Duration FINISHES_WITHIN = Duration.ofSeconds(2);
     private static final Duration CLOSES_WITHIN = Duration.ofSeconds(10);
 
     private final ClientOrder order;
@@ -96,13 +97,14 @@ public final class Client {
                 .subscribe();
     }
 
-    /** A wait ends by its time-out at the latest. What holds when the client is closed is lost then, which is told before. */
+    /** What does not end soon is cancelled. What still holds when the client is closed is lost then, which is told before. */
     private void end(Disposable running) throws IOException, InterruptedException {
         goesOn = false;
         long startNanos = System.nanoTime();
-        while (!running.isDisposed() && System.nanoTime() - startNanos < CLOSES_WITHIN.toNanos()) {
+        while (!running.isDisposed() && System.nanoTime() - startNanos < FINISHES_WITHIN.toNanos()) {
             TimeUnit.MILLISECONDS.sleep(10);
         }
+        running.dispose();
         current.forEach(Operation::leaves);
         var closed = locks.close().toFuture().orTimeout(CLOSES_WITHIN.toSeconds(), TimeUnit.SECONDS);
         String outcome = closed.handle((unused, error) -> error == null ? "" : " " + error)
@@ -110,7 +112,7 @@ public final class Client {
         opened.rest().run();
         register.close();
         journal.close();
-        say(DONE + (running.isDisposed() ? "" : " unfinished " + current.size()) + outcome);
+        say(DONE + outcome);
     }
 
     private static void say(String line) {
