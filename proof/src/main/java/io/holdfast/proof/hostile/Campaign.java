@@ -129,6 +129,7 @@ final class Campaign {
                     gaps,
                     clients.standstills(),
                     verdict.history(),
+                    verdict.successions(),
                     verdict.unpromised(),
                     log.taken(),
                     log.refused(),

@@ -14,7 +14,7 @@ import java.util.function.IntFunction;
  */
 final class Clients implements AutoCloseable {
 
-    private static final Duration STARTS_WITHIN = Duration.ofSeconds(60);
+    private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
 
     /** More than the longest wait, and twice what a client has for its end. */
     private static final Duration ENDS_WITHIN = Duration.ofSeconds(60);

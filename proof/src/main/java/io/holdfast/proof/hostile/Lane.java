@@ -70,7 +70,10 @@ final class Lane {
         current.add(operation);
         return ask(way, lock, held -> work(resource, operation, held, hold), operation)
                 .doOnError(operation::failed)
-                .doOnCancel(() -> operation.ended("cancelled"))
+                .doOnCancel(() -> {
+                    operation.leaves();
+                    operation.ended("cancelled");
+                })
                 .doFinally(unused -> current.remove(operation));
     }
 

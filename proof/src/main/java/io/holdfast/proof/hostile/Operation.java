@@ -4,7 +4,6 @@ import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.testkit.history.HistoryRecorder;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,13 +14,11 @@ final class Operation {
 
     private final HistoryRecorder recorder;
     private final long number;
-    private final AtomicBoolean hasLeft = new AtomicBoolean();
 
-    /** Written by whoever got the lease, once. */
-    private volatile @Nullable LockLease lease;
-
-    /** The last that was written. Written by the sampler, after the thread that got the lease. */
-    private volatile long validUntilNanos;
+    // All guarded by this: a cancellation may come on one thread while the lease comes on another.
+    private @Nullable LockLease lease;
+    private long validUntilNanos;
+    private boolean hasLeft;
 
     private Operation(HistoryRecorder recorder, long number) {
         this.recorder = recorder;
@@ -38,13 +35,13 @@ final class Operation {
 
     /**
      * A lease that is over when it comes, because the process stood still between the library's last look and this one, was granted
-     * nobody knows when, and is believed by nobody.
+     * nobody knows when, and is believed by nobody. So is one that comes to who has left.
      */
-    void got(LockLease emitted) {
+    synchronized void got(LockLease emitted) {
         long now = System.nanoTime();
         Duration remaining = emitted.remaining();
-        if (remaining.isZero()) {
-            recorder.ended(now, number, "over when emitted");
+        if (remaining.isZero() || hasLeft) {
+            recorder.ended(now, number, hasLeft ? "cancelled" : "over when emitted");
             return;
         }
         validUntilNanos = now + remaining.toNanos();
@@ -53,13 +50,12 @@ final class Operation {
     }
 
     /** The time is taken before the question, so the lease is valid until the sum at least, unless its end is written. */
-    void sample() {
-        LockLease held = lease;
-        if (held == null || hasLeft.get()) {
+    synchronized void sample() {
+        if (lease == null || hasLeft) {
             return;
         }
         long now = System.nanoTime();
-        Duration remaining = held.remaining();
+        Duration remaining = lease.remaining();
         long until = now + remaining.toNanos();
         if (!remaining.isZero() && until > validUntilNanos) {
             validUntilNanos = until;
@@ -68,32 +64,33 @@ final class Operation {
     }
 
     /** Is to be called before anything is done about it: only the first time counts. */
-    void leaves() {
-        if (lease != null && hasLeft.compareAndSet(false, true)) {
+    synchronized void leaves() {
+        if (lease != null && !hasLeft) {
             recorder.releaseAsked(System.nanoTime(), number);
         }
+        hasLeft = true;
     }
 
-    void lost(Object reason) {
+    synchronized void lost(Object reason) {
         if (lease != null) {
             recorder.lost(System.nanoTime(), number, reason.toString());
         }
     }
 
-    void gave() {
+    synchronized void gave() {
         if (lease != null) {
             recorder.released(System.nanoTime(), number);
         }
     }
 
     /** What happens after there was a lease is told by the other methods. */
-    void ended(String how) {
+    synchronized void ended(String how) {
         if (lease == null) {
             recorder.ended(System.nanoTime(), number, how);
         }
     }
 
-    void failed(Throwable error) {
+    synchronized void failed(Throwable error) {
         if (error instanceof LockLostException loss) {
             lost(loss.reason());
         }

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
  *
  * @param hostile how long faults were injected
  * @param fromNanos when that began
+ * @param successions in that part of the history which is promised to exclude
  * @param unpromised overlaps and falling tokens that the gaps explain
  * @param taken writes that registers have taken
  * @param refused reads and writes that they have refused
@@ -29,6 +30,7 @@ record Outcome(
         List<Gap> gaps,
         List<Standstill> standstills,
         History history,
+        Successions successions,
         int unpromised,
         long taken,
         long refused,

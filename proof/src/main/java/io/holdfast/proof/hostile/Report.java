@@ -52,6 +52,12 @@ final class Report {
                 "exclusion not promised",
                 "%d times, %.0f %% of the time, with %d overlaps"
                         .formatted(outcome.gaps().size(), 100 * outcome.gapsShare(), outcome.unpromised()));
+        figures.put(
+                "grants after a validity ran out",
+                "%d, the closest after %d ms"
+                        .formatted(
+                                outcome.successions().count(),
+                                outcome.successions().closest().toMillis()));
         figures.put("violations", grouped(outcome.violations().size()));
         return figures;
     }

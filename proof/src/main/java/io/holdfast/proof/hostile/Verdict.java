@@ -36,6 +36,10 @@ final class Verdict {
                 - withoutGaps.violations(new BeliefCheck(), new TokenCheck()).size();
     }
 
+    Successions successions() {
+        return Successions.of(withoutGaps);
+    }
+
     List<Violation> violations(List<String> others) {
         List<Violation> all = new ArrayList<>(withoutGaps.violations(new BeliefCheck(), new TokenCheck()));
         all.addAll(history.violations(new RegisterCheck(), new RecoveryCheck(Afterwards.limit(target))));
