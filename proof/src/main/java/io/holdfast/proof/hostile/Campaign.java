@@ -1,5 +1,6 @@
 package io.holdfast.proof.hostile;
 
+import io.holdfast.proof.hostile.Clients.Standstill;
 import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.HistoryEvent;
 import io.holdfast.testkit.history.HistoryRecorder;
@@ -50,6 +51,7 @@ final class Campaign {
             throw new UncheckedIOException("no folder " + order.folder(), e);
         }
         try (var registerServer = RedisServer.start();
+                Stalls stalls = new Stalls();
                 Deployment deployment = Deployment.start(order.target(), order.places(), order.folder());
                 Clients clients = new Clients(new Clients.Setup(
                         order.folder(),
@@ -65,7 +67,14 @@ final class Campaign {
             recorder.faultsEnded(System.nanoTime());
             List<String> complaints = clients.end();
             new Afterwards(deployment, recorder).look();
-            return outcome(clients, deployment.gaps(), complaints, registerServer.uri(), hostile, fromNanos);
+            return outcome(
+                    standstills(clients, stalls),
+                    clients.journals(),
+                    deployment.gaps(),
+                    complaints,
+                    registerServer.uri(),
+                    hostile,
+                    fromNanos);
         }
     }
 
@@ -102,14 +111,21 @@ final class Campaign {
         return new Plan(seed, kinds, order.target().lease(), longestGap);
     }
 
+    private static List<Standstill> standstills(Clients clients, Stalls stalls) {
+        List<Standstill> all = new ArrayList<>(clients.standstills());
+        all.addAll(stalls.seen());
+        return all;
+    }
+
     private Outcome outcome(
-            Clients clients,
+            List<Standstill> standstills,
+            List<Path> journals,
             List<Gap> gaps,
             List<String> complaints,
             String registerUri,
             Duration hostile,
             long fromNanos) {
-        List<HistoryEvent> events = new ArrayList<>(read(clients.journals()));
+        List<HistoryEvent> events = new ArrayList<>(read(journals));
         events.addAll(recorder.events());
         List<String> found = new ArrayList<>(complaints);
         try (Register register = new Register(registerUri)) {
@@ -117,7 +133,7 @@ final class Campaign {
             events.addAll(log.events());
             found.addAll(log.lostUpdates());
             Verdict verdict = new Verdict(
-                    new Evidence(events, clients.standstills()),
+                    new Evidence(events, standstills),
                     gaps,
                     order.target(),
                     order.target().lease());
@@ -127,7 +143,7 @@ final class Campaign {
                     fromNanos,
                     List.copyOf(injected),
                     gaps,
-                    clients.standstills(),
+                    standstills,
                     verdict.history(),
                     verdict.successions(),
                     verdict.unpromised(),

@@ -40,6 +40,13 @@ final class Clients implements AutoCloseable {
      */
     record Standstill(String process, long fromNanos, long toNanos) {
 
+        /** In place of a name: all of them, and this one too. */
+        static final String ALL = "*";
+
+        boolean concerns(String name) {
+            return process.equals(name) || process.equals(ALL);
+        }
+
         boolean isFinal() {
             return toNanos == Long.MAX_VALUE;
         }

@@ -68,6 +68,13 @@ record Outcome(
         return Unavailability.longest(history.operations(), standstills);
     }
 
+    /** How often the whole machine stood still, so that nothing could happen. */
+    long stalls() {
+        return standstills.stream()
+                .filter(still -> still.process().equals(Standstill.ALL))
+                .count();
+    }
+
     /** Where belief is not checked: its part of the time in which faults were injected. */
     double gapsShare() {
         long sum =

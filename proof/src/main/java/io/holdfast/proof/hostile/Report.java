@@ -47,7 +47,8 @@ final class Report {
         figures.put("register: writes taken, refusals", grouped(outcome.taken()) + ", " + grouped(outcome.refused()));
         figures.put(
                 "longest time without a grant",
-                "%s s, from %s s on".formatted(seconds(longest.length()), since(longest.fromNanos())));
+                "%s s, from %s s on; the machine stood still %d times, which does not count"
+                        .formatted(seconds(longest.length()), since(longest.fromNanos()), outcome.stalls()));
         figures.put(
                 "exclusion not promised",
                 "%d times, %.0f %% of the time, with %d overlaps"

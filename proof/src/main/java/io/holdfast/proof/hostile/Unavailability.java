@@ -19,8 +19,11 @@ record Unavailability(long fromNanos, Duration length) {
     private record Span(long from, long to) {}
 
     static Unavailability longest(List<LockOperation> operations, List<Standstill> standstills) {
+        List<Standstill> inOrder = standstills.stream()
+                .sorted(Comparator.comparingLong(Standstill::fromNanos))
+                .toList();
         List<Span> waits = merged(operations.stream()
-                .flatMap(operation -> waits(operation, standstills).stream())
+                .flatMap(operation -> waits(operation, inOrder).stream())
                 .sorted(Comparator.comparingLong(Span::from))
                 .toList());
         long[] grants = operations.stream()
@@ -50,11 +53,12 @@ record Unavailability(long fromNanos, Duration length) {
         long end = Math.min(operation.acquiredAt(), operation.endedAt());
         List<Span> waits = new ArrayList<>();
         long from = operation.askedAt();
+        // In the order of their beginnings.
         for (Standstill still : standstills) {
-            boolean concerns = still.process().equals(operation.process()) && still.toNanos() > from;
+            boolean concerns = still.concerns(operation.process()) && still.toNanos() > from;
             if (concerns && still.fromNanos() < end) {
                 waits.add(new Span(from, Math.max(from, still.fromNanos())));
-                from = still.toNanos();
+                from = Math.max(from, still.toNanos());
             }
         }
         // An operation without an end, of a process that was not killed: nobody knows how long it waited.

@@ -60,6 +60,13 @@ class UnavailabilityTest {
     }
 
     @Test
+    void nobodyWaitsWhileTheMachineStandsStill() {
+        refused(0, 100);
+        assertThat(longestNanos(new Standstill("one", 20, 30), new Standstill(Standstill.ALL, 10, 70)))
+                .isEqualTo(30);
+    }
+
+    @Test
     void aProcessThatWasKilledDoesNotWait() {
         assertThat(recorder.asked(0, LOCK)).isPositive();
         assertThat(longestNanos(new Standstill("one", 25, Long.MAX_VALUE))).isEqualTo(25);
