@@ -41,7 +41,9 @@ final class Verdict {
     }
 
     List<Violation> violations(List<String> others) {
-        List<Violation> all = new ArrayList<>(withoutGaps.violations(new BeliefCheck(), new TokenCheck()));
+        List<Violation> all = new ArrayList<>(withoutGaps.violations(new BeliefCheck()));
+        History tokens = target == Target.REDLOCK ? Sharers.leftOut(withoutGaps) : withoutGaps;
+        all.addAll(tokens.violations(new TokenCheck()));
         all.addAll(history.violations(new RegisterCheck(), new RecoveryCheck(Afterwards.limit(target))));
         others.forEach(other -> all.add(new Violation("campaign", other)));
         return all;

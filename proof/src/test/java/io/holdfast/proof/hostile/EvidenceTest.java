@@ -95,6 +95,31 @@ class EvidenceTest {
         assertThat(evidence().all().operations()).allMatch(LockOperation::hasAcquired);
     }
 
+    private int tokenViolations(Target target) {
+        return new Verdict(evidence(), List.of(), target, LEASE)
+                .violations(List.of())
+                .size();
+    }
+
+    private static void reads(HistoryRecorder who, long asked, long from, long token, long until) {
+        who.acquired(from, who.asked(asked, LockKey.of(LockKind.READ, "shared")), token, until);
+    }
+
+    @Test
+    void onlyReadersOfARedlockThatAskedAtOneTimeMayHaveOneToken() {
+        reads(one, 90, 100, 5, 400);
+        reads(other, 95, 110, 5, 400);
+        assertThat(tokenViolations(Target.REDLOCK)).isZero();
+        assertThat(tokenViolations(Target.REDIS)).isEqualTo(1);
+    }
+
+    @Test
+    void readersOfARedlockThatAskedOneAfterTheOtherHaveTwoTokens() {
+        reads(one, 90, 100, 5, 400);
+        reads(other, 105, 110, 5, 400);
+        assertThat(tokenViolations(Target.REDLOCK)).isEqualTo(1);
+    }
+
     @Test
     void tokensHaveToRiseAcrossAGap() {
         holds(one, 100, 5, 400);
