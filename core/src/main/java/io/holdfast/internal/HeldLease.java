@@ -283,31 +283,34 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
                 lock.engine().alarms.off(alarm);
                 ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
             }
-            case SIGNAL_RELEASED -> end();
-            case SIGNAL_LOSS -> signalLoss();
-            case SIGNAL_LOSS_AND_RELEASE -> {
-                ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss());
-                signalLoss();
-            }
+            case SIGNAL_RELEASED -> end(() -> {});
+            case SIGNAL_LOSS -> signalLoss(() -> {});
+            case SIGNAL_LOSS_AND_RELEASE ->
+                // In this order: the release may let the next owner in, while the work under this lease goes on.
+                signalLoss(() -> ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
         }
     }
 
-    private void signalLoss() {
+    private void signalLoss(Runnable then) {
         LossReason reason = state.lossReason();
         if (reason != null) {
             boolean unused = tellEnd(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor()));
         }
-        end();
+        end(then);
     }
 
-    private void end() {
+    private void end(Runnable then) {
         lock.engine().alarms.off(alarm);
         ClaimWatch current = watch;
         if (current != null) {
             current.dispose();
         }
-        signals.end(state.lossReason() == null ? null : lost());
-        lock.engine().ended(this);
+        try {
+            signals.end(state.lossReason() == null ? null : lost());
+        } finally {
+            then.run();
+            lock.engine().ended(this); // last: whoever waits for the end of all finds the release begun
+        }
     }
 
     @Override

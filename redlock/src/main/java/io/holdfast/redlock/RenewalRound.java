@@ -152,8 +152,9 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
             }
         }
         masters.all().forEach(this::putBackAt);
-        lost.forEach(this::releaseRest);
         sink.success(answers);
+        lost.forEach(this::releaseRest); // last: it may let the next owner in, while this one does not know yet that it
+        // is none any more
     }
 
     private void releaseRest(int k) {

@@ -10,10 +10,12 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 
 class RenewalRoundTest {
 
@@ -92,6 +94,19 @@ class RenewalRoundTest {
         five.pass(Five.LEASE.dividedBy(3));
         assertThat(lease.isValid()).isFalse();
         assertThat(five.answer(lease.onLoss())).isEqualTo(LossReason.NOT_HELD);
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
+    void holderIsToldOfALossBeforeItsOtherVotesAreReleased() {
+        LockLease lease = five.answer(client.locks.lock(Five.NAME).acquire());
+        List<List<Integer>> whenTold = new ArrayList<>();
+        Disposable unused = lease.onLoss().subscribe(reason -> whenTold.add(five.holding()));
+        for (Master master : five.masters.subList(0, 3)) {
+            master.loseData(Duration.ZERO);
+        }
+        five.pass(Five.LEASE.dividedBy(3));
+        assertThat(whenTold).containsExactly(List.of(4, 5));
         assertThat(five.holding()).isEmpty();
     }
 

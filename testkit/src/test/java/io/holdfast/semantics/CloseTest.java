@@ -13,8 +13,11 @@ import io.holdfast.LossReason;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -60,6 +63,20 @@ class CloseTest {
         assertThat(loss.getReceivedOnNext()).containsExactly(LossReason.CLIENT_CLOSED);
         assertThat(working.expectTerminalError()).isInstanceOf(LockLostException.class);
         assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aHolderIsToldOfItsEndBeforeTheLockIsReleased() {
+        LockLease lease = world.granted(world.lock().acquire());
+        List<Integer> releasesWhenTold = new ArrayList<>();
+        Disposable unused = lease.onLoss()
+                .subscribe(reason ->
+                        releasesWhenTold.add(world.on(Operation.RELEASE).calls()));
+
+        world.subscribe(world.client.close());
+
+        assertThat(releasesWhenTold).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
     }
 
     @Test

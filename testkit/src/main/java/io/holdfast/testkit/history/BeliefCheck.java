@@ -1,0 +1,70 @@
+package io.holdfast.testkit.history;
+
+import io.holdfast.spi.LockKind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+
+/**
+ * No two owners believe in a lease at the same moment: a mutex has one, a read/write lock has one writer or any number of readers, a
+ * semaphore has no more than its permits. The belief lasts from the emission of the lease to the earliest of: release called, loss signalled,
+ * validity over; the end is no part of it.
+ *
+ * <p>Where the claims of a semaphore disagree about its permits, the most generous of those that believe counts: the last one that was
+ * granted has judged by its own permits.
+ */
+public final class BeliefCheck implements HistoryCheck {
+
+    /** Without state. */
+    public BeliefCheck() {}
+
+    @Override
+    public List<Violation> violations(History history) {
+        List<LockOperation> owners = new ArrayList<>(history.operations());
+        owners.removeIf(owner -> owner.acquiredAt() >= owner.believedUntil());
+        owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
+        Map<String, Believers> locks = new HashMap<>();
+        List<Violation> found = new ArrayList<>();
+        for (LockOperation owner : owners) {
+            locks.computeIfAbsent(owner.lockId(), id -> new Believers()).join(owner, found);
+        }
+        return found;
+    }
+
+    private static final class Believers {
+
+        private final PriorityQueue<LockOperation> present =
+                new PriorityQueue<>(Comparator.comparingLong(LockOperation::believedUntil));
+        private int exclusive;
+
+        void join(LockOperation owner, List<Violation> found) {
+            while (!present.isEmpty() && present.peek().believedUntil() <= owner.acquiredAt()) {
+                exclusive -= present.remove().isExclusive() ? 1 : 0;
+            }
+            present.add(owner);
+            exclusive += owner.isExclusive() ? 1 : 0;
+            if (isTooMany(owner)) {
+                found.add(new Violation(
+                        "belief",
+                        "%d believe in %s at %d:%n%s"
+                                .formatted(present.size(), owner.lockId(), owner.acquiredAt(), Quote.of(present))));
+            }
+        }
+
+        private boolean isTooMany(LockOperation owner) {
+            if (owner.lock().kind() == LockKind.SEMAPHORE) {
+                // The usual case without a look at all of them.
+                return present.size() > owner.lock().permits()
+                        && present.size()
+                                > present.stream()
+                                        .mapToInt(it -> it.lock().permits())
+                                        .max()
+                                        .orElse(0);
+            }
+            return exclusive > 0 && present.size() > 1;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.holdfast.testkit.history;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One acquisition and what became of it. A time that is not known, or did not come, is {@link #NEVER}.
+ *
+ * @param process who asked
+ * @param number of the acquisition in its process
+ * @param lock which lock
+ * @param askedAt when it was subscribed to
+ * @param queuedAt when it was known to have a place in the queue
+ * @param unsureAt from when on the place may be lost
+ * @param acquiredAt when the lease was emitted
+ * @param token the fencing token; 0 without a lease
+ * @param believedUntil the end of the belief, which lasts from the emission to the earliest of: release called, loss signalled, validity
+ *     over. Where nothing is known of the validity, it is the emission itself. {@link #NEVER} without a lease.
+ * @param endedAt when the acquisition ended without a lease
+ */
+public record LockOperation(
+        String process,
+        long number,
+        LockKey lock,
+        long askedAt,
+        long queuedAt,
+        long unsureAt,
+        long acquiredAt,
+        long token,
+        long believedUntil,
+        long endedAt) {
+
+    /** The time of what did not happen. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    /**
+     * Whether there was a lease.
+     *
+     * @return true if one was emitted
+     */
+    public boolean hasAcquired() {
+        return acquiredAt != NEVER;
+    }
+
+    /**
+     * Whether it must be alone.
+     *
+     * @return true for a mutex and a writer
+     */
+    public boolean isExclusive() {
+        return lock.kind() == LockKind.MUTEX || lock.kind() == LockKind.WRITE;
+    }
+
+    /** Those of one name and sort are one lock: the two sides of a read/write lock are. */
+    String lockId() {
+        return switch (lock.kind()) {
+                    case MUTEX -> "mutex ";
+                    case READ, WRITE -> "read/write lock ";
+                    case SEMAPHORE -> "semaphore ";
+                }
+                + lock.name();
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("%s#%d %s '%s'".formatted(process, number, lock.kind(), lock.name()));
+        if (lock.kind() == LockKind.SEMAPHORE) {
+            text.append(" of ").append(lock.permits());
+        }
+        text.append(" asked ").append(askedAt);
+        append(text, " queued ", queuedAt);
+        append(text, " place unsure ", unsureAt);
+        append(text, " acquired ", acquiredAt);
+        if (hasAcquired()) {
+            text.append(" token ").append(token);
+            append(text, " believed until ", believedUntil);
+        }
+        append(text, " ended ", endedAt);
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, String what, long time) {
+        if (time != NEVER) {
+            text.append(what).append(time);
+        }
+    }
+
+    /** What is said of one acquisition, while it is read. */
+    static final class Collected {
+
+        private final HistoryEvent asked;
+        private final List<HistoryEvent> others = new ArrayList<>(4);
+
+        Collected(HistoryEvent asked) {
+            this.asked = asked;
+        }
+
+        void add(HistoryEvent event) {
+            if (event.what() != HistoryEvent.What.ASKED) {
+                others.add(event);
+            }
+        }
+
+        LockOperation operation() {
+            long queued = NEVER;
+            long unsure = NEVER;
+            long acquired = NEVER;
+            long token = 0;
+            long ended = NEVER;
+            long valid = Long.MIN_VALUE;
+            long stopped = NEVER;
+            for (HistoryEvent event : others) {
+                switch (event.what()) {
+                    case QUEUED -> queued = Math.min(queued, event.nanos());
+                    case PLACE_UNSURE -> unsure = Math.min(unsure, event.nanos());
+                    case ACQUIRED -> {
+                        acquired = event.nanos();
+                        token = event.token();
+                        valid = Math.max(valid, event.value() == 0 ? event.nanos() : event.value());
+                    }
+                    case VALID -> valid = Math.max(valid, event.value());
+                    case INVALID, RELEASE_ASKED, RELEASED, LOST -> stopped = Math.min(stopped, event.nanos());
+                    case ENDED -> ended = Math.min(ended, event.nanos());
+                    default -> {}
+                }
+            }
+            long until = acquired == NEVER ? NEVER : Math.max(acquired, Math.min(valid, stopped));
+            return new LockOperation(
+                    asked.process(),
+                    asked.operation(),
+                    requireNonNull(asked.lock()),
+                    asked.nanos(),
+                    queued,
+                    unsure,
+                    acquired,
+                    token,
+                    until,
+                    ended);
+        }
+    }
+}

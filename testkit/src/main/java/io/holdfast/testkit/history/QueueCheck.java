@@ -1,0 +1,84 @@
+package io.holdfast.testkit.history;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * First come, first served: whoever asks for the lock after another one was known to be in its queue is not handed a lease while that one
+ * still waits. Only of pairs that exclude each other, since of others the order of the grants is not seen by those who get them; and not once
+ * a fault may have cost the place in the queue ({@link HistoryEvent.What#PLACE_UNSURE}).
+ */
+public final class QueueCheck implements HistoryCheck {
+
+    private static final Comparator<LockOperation> BY_PLACE = Comparator.comparingLong(LockOperation::queuedAt)
+            .thenComparing(LockOperation::process)
+            .thenComparingLong(LockOperation::number);
+
+    /** Without state. */
+    public QueueCheck() {}
+
+    @Override
+    public List<Violation> violations(History history) {
+        Map<String, List<Step>> locks = new HashMap<>();
+        for (LockOperation operation : history.operations()) {
+            List<Step> steps = locks.computeIfAbsent(operation.lockId(), id -> new ArrayList<>());
+            long end = Math.min(Math.min(operation.acquiredAt(), operation.endedAt()), operation.unsureAt());
+            if (operation.queuedAt() < end) {
+                steps.add(new Step(operation.queuedAt(), Kind.COMES, operation));
+                steps.add(new Step(end, Kind.LEAVES, operation));
+            }
+            if (operation.hasAcquired()) {
+                steps.add(new Step(operation.acquiredAt(), Kind.IS_SERVED, operation));
+            }
+        }
+        List<Violation> found = new ArrayList<>();
+        locks.values().forEach(steps -> walk(steps, found));
+        return found;
+    }
+
+    private static void walk(List<Step> steps, List<Violation> found) {
+        // Of one moment: whoever leaves was not passed, and whoever comes was not there yet.
+        steps.sort(Comparator.comparingLong(Step::nanos).thenComparing(Step::kind));
+        TreeSet<LockOperation> all = new TreeSet<>(BY_PLACE);
+        TreeSet<LockOperation> exclusive = new TreeSet<>(BY_PLACE);
+        Set<LockOperation> told = new HashSet<>();
+        for (Step step : steps) {
+            LockOperation one = step.operation();
+            switch (step.kind()) {
+                case COMES -> {
+                    all.add(one);
+                    if (one.isExclusive()) {
+                        exclusive.add(one);
+                    }
+                }
+                case LEAVES -> {
+                    all.remove(one);
+                    exclusive.remove(one);
+                }
+                case IS_SERVED -> {
+                    TreeSet<LockOperation> waiting = one.isExclusive() ? all : exclusive;
+                    LockOperation first = waiting.isEmpty() ? one : waiting.first();
+                    if (first.queuedAt() < one.askedAt() && told.add(first)) {
+                        found.add(new Violation(
+                                "queue",
+                                "a waiter was passed by one that came later:%n  %s%n  %s".formatted(first, one)));
+                    }
+                }
+            }
+        }
+    }
+
+    private enum Kind {
+        LEAVES,
+        IS_SERVED,
+        COMES
+    }
+
+    private record Step(long nanos, Kind kind, LockOperation operation) {}
+}

@@ -1,0 +1,87 @@
+package io.holdfast.testkit.history;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fencing tokens of one lock are unique, and rise in the order of the grants, as far as that order is certain:
+ *
+ * <ul>
+ *   <li>whoever was handed its lease before another one asked for the lock was granted it earlier; that holds for readers and permits too;
+ *   <li>of two that exclude each other, whoever was handed its lease first was granted it first. (If the belief check fails, this may be
+ *       wrong too.)
+ * </ul>
+ *
+ * <p>The order of readers, or of permits, that were granted while both were asked for is not known to those who got them.
+ */
+public final class TokenCheck implements HistoryCheck {
+
+    /** Without state. */
+    public TokenCheck() {}
+
+    @Override
+    public List<Violation> violations(History history) {
+        List<LockOperation> owners = new ArrayList<>(history.operations());
+        owners.removeIf(owner -> !owner.hasAcquired());
+        List<Violation> found = new ArrayList<>();
+        Map<String, Tokens> locks = new HashMap<>();
+        owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
+        for (LockOperation owner : owners) {
+            locks.computeIfAbsent(owner.lockId(), id -> new Tokens()).emitted(owner, found);
+        }
+        locks.values().forEach(tokens -> tokens.compareWithAsked(found));
+        return found;
+    }
+
+    /** The owners of one lock. */
+    private static final class Tokens {
+
+        private final List<LockOperation> byEmission = new ArrayList<>();
+        private final Map<Long, LockOperation> byToken = new HashMap<>();
+        private @Nullable LockOperation highest;
+        private @Nullable LockOperation highestExclusive;
+
+        void emitted(LockOperation owner, List<Violation> found) {
+            LockOperation same = byToken.putIfAbsent(owner.token(), owner);
+            if (same != null) {
+                found.add(new Violation(
+                        "token", "two have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
+            }
+            LockOperation before = owner.isExclusive() ? highest : highestExclusive;
+            if (before != null && before.token() > owner.token() && before.acquiredAt() < owner.acquiredAt()) {
+                found.add(falling(before, owner));
+            }
+            byEmission.add(owner);
+            highest = higher(highest, owner);
+            highestExclusive = owner.isExclusive() ? higher(highestExclusive, owner) : highestExclusive;
+        }
+
+        private static LockOperation higher(@Nullable LockOperation one, LockOperation other) {
+            return one == null || one.token() < other.token() ? other : one;
+        }
+
+        void compareWithAsked(List<Violation> found) {
+            List<LockOperation> byAsking = new ArrayList<>(byEmission);
+            byAsking.sort(Comparator.comparingLong(LockOperation::askedAt));
+            LockOperation before = null;
+            int next = 0;
+            for (LockOperation owner : byAsking) {
+                while (next < byEmission.size() && byEmission.get(next).acquiredAt() < owner.askedAt()) {
+                    before = higher(before, byEmission.get(next++));
+                }
+                // Pairs of which one is exclusive were compared when they were emitted.
+                if (before != null && before.token() > owner.token() && !before.isExclusive() && !owner.isExclusive()) {
+                    found.add(falling(before, owner));
+                }
+            }
+        }
+
+        private static Violation falling(LockOperation before, LockOperation owner) {
+            return new Violation("token", "a later owner has a lower token:%n  %s%n  %s".formatted(before, owner));
+        }
+    }
+}
