@@ -74,6 +74,11 @@ final class Desk {
         closing = closeNow().cache();
     }
 
+    /** What comes of the others, where users may have it: see {@link Strand#outside}. */
+    <T> Mono<T> outside(Mono<T> answer) {
+        return strand.outside(answer);
+    }
+
     Mono<LockAttempt> look(LockClaim claim) {
         return Mono.create(sink -> {
             Request<LockAttempt> request =

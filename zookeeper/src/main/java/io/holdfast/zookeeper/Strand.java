@@ -1,12 +1,15 @@
 package io.holdfast.zookeeper;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -29,6 +32,12 @@ final class Strand {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger wanted = new AtomicInteger();
     private final Scheduler threads;
+
+    /** The thread that runs a task now; written by it. Others only compare it with themselves. */
+    private volatile @Nullable Thread drainer;
+
+    /** What leaves the strand with the task that runs now; for the drainer only. */
+    private Deque<Runnable> onIt = new ArrayDeque<>();
 
     Strand(Scheduler threads) {
         this.threads = threads;
@@ -70,6 +79,29 @@ final class Strand {
         });
     }
 
+    /**
+     * Passes an answer on outside of the strand: on its threads, but without holding up what is next.
+     *
+     * @param answer comes on the strand, or fails anywhere
+     */
+    <T> Mono<T> outside(Mono<T> answer) {
+        return Mono.create(sink -> {
+            // One signal for each: several could pass each other.
+            Mono<Runnable> signal = answer.<Runnable>map(value -> () -> sink.success(value))
+                    .defaultIfEmpty(sink::success)
+                    .onErrorResume(error -> Mono.just(() -> sink.error(error)));
+            sink.onDispose(signal.subscribe(this::leave, sink::error, () -> {}, Context.of(sink.contextView())));
+        });
+    }
+
+    private void leave(Runnable signal) {
+        if (Thread.currentThread().equals(drainer)) {
+            onIt.add(signal);
+        } else {
+            departSoon(signal);
+        }
+    }
+
     private void drainSoon() {
         try {
             Disposable unused = threads.schedule(this::drain);
@@ -79,16 +111,39 @@ final class Strand {
     }
 
     private void drain() {
-        for (int done = 0; done < MOST_IN_A_ROW; done++) {
+        Deque<Runnable> leaving = new ArrayDeque<>();
+        boolean isOver = false;
+        for (int done = 0; done < MOST_IN_A_ROW && !isOver; done++) {
             Runnable task = tasks.poll();
             if (task != null) {
+                onIt = leaving;
+                drainer = Thread.currentThread();
                 runSafely(task);
+                drainer = null;
             }
-            if (wanted.decrementAndGet() == 0) {
-                return;
-            }
+            isOver = wanted.decrementAndGet() == 0;
         }
-        drainSoon();
+        if (!isOver) {
+            drainSoon();
+        }
+        depart(leaving);
+    }
+
+    /** One here, as this thread is free now, and the others wherever there is room: one that takes long must not hold up the rest. */
+    private void depart(Deque<Runnable> leaving) {
+        Runnable last = leaving.pollLast();
+        leaving.forEach(this::departSoon);
+        if (last != null) {
+            runSafely(last);
+        }
+    }
+
+    private void departSoon(Runnable signal) {
+        try {
+            Disposable unused = threads.schedule(() -> runSafely(signal));
+        } catch (RejectedExecutionException schedulerIsDisposed) {
+            runSafely(signal);
+        }
     }
 
     private static void runSafely(Runnable task) {

@@ -63,11 +63,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
             Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
 
     private final Desk desk;
-    private final Scheduler scheduler;
 
     private ZooKeeperLockBackend(Builder builder) {
-        scheduler = builder.scheduler;
-        desk = new Desk(builder.clients, builder.options(), scheduler, Schedulers.boundedElastic());
+        desk = new Desk(builder.clients, builder.options(), builder.scheduler, Schedulers.boundedElastic());
     }
 
     /**
@@ -116,7 +114,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.look(claim).publishOn(scheduler);
+        return desk.outside(desk.look(claim));
     }
 
     @Override
@@ -134,13 +132,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return desk.renew(batch).publishOn(scheduler).flatMapIterable(answers -> answers);
+        return desk.outside(desk.renew(batch)).flatMapIterable(answers -> answers);
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.release(claim).publishOn(scheduler);
+        return desk.outside(desk.release(claim));
     }
 
     /**
@@ -155,7 +153,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     @Override
     public Mono<Void> ping() {
-        return desk.ping().publishOn(scheduler);
+        return desk.outside(desk.ping());
     }
 
     /**

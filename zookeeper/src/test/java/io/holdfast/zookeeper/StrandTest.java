@@ -1,7 +1,9 @@
 package io.holdfast.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -72,6 +74,43 @@ class StrandTest {
         hold.complete(null);
         assertThat(Waiting.forMono(slow.defer(() -> Mono.just(1)))).isEqualTo(1);
         assertThat(subscribed).isFalse();
+    }
+
+    @Test
+    void whoeverKeepsAnAnswerWaitingDoesNotHoldUpTheStrandOrTheOtherAnswers() {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        Strand busy = new Strand(Schedulers.boundedElastic());
+        CompletableFuture<Void> all = new CompletableFuture<>();
+        busy.run(all::join); // so that what follows leaves together
+        List<CompletableFuture<Integer>> answers = IntStream.range(0, 3)
+                .mapToObj(i -> busy.outside(busy.defer(() -> Mono.just(i)))
+                        .doOnNext(answer -> {
+                            if (answer != 1) {
+                                hold.join();
+                            }
+                        })
+                        .toFuture())
+                .toList();
+        all.complete(null);
+        assertThat(answers.get(1)).succeedsWithin(Waiting.PATIENCE);
+        assertThat(Waiting.forMono(busy.defer(() -> Mono.just(1)))).isEqualTo(1);
+        hold.complete(null);
+        assertThat(answers.get(0)).succeedsWithin(Waiting.PATIENCE);
+        assertThat(answers.get(2)).succeedsWithin(Waiting.PATIENCE);
+    }
+
+    @Test
+    void answerIsPassedOnWhereTheStrandsTasksRun() {
+        Strand mine = new Strand(Schedulers.newParallel("mine"));
+        Mono<String> thread = mine.outside(mine.defer(() -> Mono.just(1)))
+                .map(answer -> Thread.currentThread().getName());
+        assertThat(Waiting.forMono(thread)).startsWith("mine");
+        Mono<String> elsewhere =
+                mine.outside(Mono.just(1)).map(answer -> Thread.currentThread().getName());
+        assertThat(Waiting.forMono(elsewhere)).startsWith("mine");
+        assertThatThrownBy(() -> Waiting.forMono(mine.outside(mine.defer(() -> Mono.error(new IOException("gone"))))))
+                .hasRootCauseInstanceOf(IOException.class);
+        assertThat(mine.outside(mine.defer(Mono::empty)).toFuture()).succeedsWithin(Waiting.PATIENCE);
     }
 
     @Test
