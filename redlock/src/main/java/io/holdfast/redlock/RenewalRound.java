@@ -153,8 +153,8 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
         }
         masters.all().forEach(this::putBackAt);
         sink.success(answers);
-        lost.forEach(this::releaseRest); // last: it may let the next owner in, while this one does not know yet that it
-        // is none any more
+        // Last: it may let the next owner in, and this one would not know yet that it is none any more.
+        lost.forEach(this::releaseRest);
     }
 
     private void releaseRest(int k) {
