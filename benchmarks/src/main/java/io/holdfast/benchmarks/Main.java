@@ -2,6 +2,7 @@ package io.holdfast.benchmarks;
 
 import io.holdfast.benchmarks.Plan.Series;
 import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.report.ResultFiles;
 import io.holdfast.benchmarks.watch.Watch;
 import io.holdfast.testkit.server.RedisServer;
 import java.io.IOException;
@@ -104,6 +105,7 @@ public final class Main {
                 if (results < series.size()) {
                     failures.add("%d of %s in round %d".formatted(series.size() - results, series, round));
                 }
+                Path unused = Files.writeString(file, ResultFiles.withoutPlaces(Files.readString(file)));
             } catch (RunnerException e) {
                 failures.add("%s in round %d: %s".formatted(series, round, e));
             }

@@ -3,6 +3,7 @@ package io.holdfast.benchmarks.report;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +42,22 @@ public final class ResultFiles {
             }
         }
         return samples;
+    }
+
+    /**
+     * What JMH wrote, without the paths, ports and process numbers of the machine, which mean nothing elsewhere.
+     *
+     * @param json its result file
+     * @throws IllegalArgumentException if it is no JSON
+     */
+    public static String withoutPlaces(String json) {
+        JsonNode entries = read(json);
+        for (JsonNode entry : entries) {
+            if (entry instanceof ObjectNode fields) {
+                ObjectNode unused = fields.remove(List.of("jvm", "jvmArgs"));
+            }
+        }
+        return pretty(entries);
     }
 
     /**
@@ -95,10 +112,14 @@ public final class ResultFiles {
 
     /** The other way round. */
     public static String toJson(Map<String, String> texts) {
+        return pretty(texts);
+    }
+
+    private static String pretty(Object value) {
         try {
-            return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(texts);
+            return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("texts that cannot be written: " + texts, e);
+            throw new IllegalArgumentException("cannot be written: " + value, e);
         }
     }
 

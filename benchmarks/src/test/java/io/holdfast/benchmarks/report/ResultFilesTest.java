@@ -15,6 +15,8 @@ class ResultFilesTest {
                     "jmhVersion" : "1.37",
                     "benchmark" : "io.holdfast.benchmarks.RedisUncontended.cycle",
                     "mode" : "thrpt",
+                    "jvm" : "/somewhere/bin/java",
+                    "jvmArgs" : [ "-Dport=1" ],
                     "params" : { "inFlight" : "64", "peer" : "HOLDFAST" },
                     "primaryMetric" : {
                         "score" : 41234.5,
@@ -45,6 +47,13 @@ class ResultFilesTest {
                         new Sample("RedisUncontended", ours, Sample.THROUGHPUT, 41234.5, 3),
                         new Sample("RedisUncontended", ours, Sample.ALLOCATION, 4321.0, 3),
                         new Sample("RedisUncontended", theirs, Sample.THROUGHPUT, 7.0, 3));
+    }
+
+    @Test
+    void placesAreLeftOutAndTheRestStays() {
+        String without = ResultFiles.withoutPlaces(JMH);
+        assertThat(without).doesNotContain("somewhere", "-Dport").contains("jmhVersion", "rawData");
+        assertThat(ResultFiles.ofJmh(without, 3)).isEqualTo(ResultFiles.ofJmh(JMH, 3));
     }
 
     @Test
