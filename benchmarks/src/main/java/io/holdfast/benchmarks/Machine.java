@@ -35,7 +35,9 @@ final class Machine {
         text.put("memory", "%d GiB".formatted(Math.round(system.getTotalMemorySize() / (double) (1L << 30))));
         // Other work on the machine is the first thing to know about a result that surprises.
         text.put("load before the run", "%.1f".formatted(system.getSystemLoadAverage()));
-        text.put("system", property("os.name") + " " + majorAndMinor(property("os.version")) + " " + property("os.arch"));
+        text.put(
+                "system",
+                property("os.name") + " " + majorAndMinor(property("os.version")) + " " + property("os.arch"));
         text.put("JDK", property("java.vm.name") + " " + property("java.runtime.version"));
         text.put("Redis", redisVersion(addresses.redis()) + ", " + redisKind);
         Properties versions = versions();

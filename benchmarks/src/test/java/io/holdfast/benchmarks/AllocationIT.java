@@ -24,7 +24,7 @@ class AllocationIT {
     private static final int BATCHES = 4;
 
     /** A fifth more than was measured when this was written, on JDK 17. */
-    private static final long BUDGET = 12_000;
+    private static final long BUDGET = 9_000;
 
     private RedisServer server;
     private Addresses addresses;
@@ -40,14 +40,14 @@ class AllocationIT {
         server.close();
     }
 
-    /** The goal is half of Redisson's; what is asserted is that nobody gets farther away from it. */
+    /** And below half of Redisson's. */
     @Test
-    void uncontendedCycleStaysWithinItsBudgetAndWellBelowRedissons() {
+    void uncontendedCycleStaysWithinItsBudgetAndBelowHalfOfRedissons() {
         long ours = perCycle(RedisPeer.HOLDFAST);
         long theirs = perCycle(RedisPeer.REDISSON);
         System.out.printf("[holdfast] bytes per uncontended cycle: %,d, Redisson's %,d%n", ours, theirs);
         assertThat(ours).isBetween(1_000L, BUDGET);
-        assertThat((double) ours / theirs).as("of Redisson's").isLessThan(0.6);
+        assertThat((double) ours / theirs).as("of Redisson's").isLessThan(0.5);
     }
 
     /** The least of several batches: what the compiler and timers do meanwhile only ever adds. */
