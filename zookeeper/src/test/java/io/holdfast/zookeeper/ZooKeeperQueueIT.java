@@ -165,7 +165,7 @@ class ZooKeeperQueueIT {
                 all.subList(3, 6).stream().map(ZooKeeperQueueIT::joined).toList();
         assertThat(Server.deletionsSeen() - seen)
                 .as("watches fired, of waiters and of holders")
-                .isBetween(1L, 2L * 3);
+                .isLessThanOrEqualTo(2L * 3);
         second.forEach(lease -> Waiting.forMono(lease.release()));
     }
 
