@@ -23,6 +23,9 @@ final class LettuceQuorumPeer implements Peer {
     private final List<RawLock> masters = new ArrayList<>();
     private final int majority;
 
+    /** Of this peer only: one before it may have left a lock where it did not wait for an answer. */
+    private final String prefix = RawLock.newValue() + ":";
+
     LettuceQuorumPeer(List<String> uris) {
         majority = uris.size() / 2 + 1;
         for (String uri : uris) {
@@ -43,23 +46,27 @@ final class LettuceQuorumPeer implements Peer {
     public Mono<Void> cycle(String lock, Mono<Void> whileHolding) {
         return Mono.fromCompletionStage(() -> {
             String value = RawLock.newValue();
-            return majority(master -> master.take(lock, value))
+            return majority(master -> master.take(prefix + lock, value))
                     .thenCompose(isTaken -> whileHolding.toFuture())
-                    .thenCompose(nothing -> majority(master -> master.giveBack(lock, value)));
+                    .thenCompose(nothing -> majority(master -> master.giveBack(prefix + lock, value)));
         });
     }
 
     private CompletionStage<Void> majority(Function<RawLock, CompletionStage<Boolean>> request) {
         CompletableFuture<Void> decided = new CompletableFuture<>();
         AtomicInteger missing = new AtomicInteger(majority);
+        AtomicInteger dispensable = new AtomicInteger(masters.size() - majority);
         for (RawLock master : masters) {
-            request.apply(master)
-                    .thenAccept(isYes -> {
-                        if (isYes && missing.decrementAndGet() == 0) {
-                            decided.complete(null);
-                        }
-                    })
-                    .exceptionally(unknown -> null);
+            request.apply(master).whenComplete((isYes, unknown) -> {
+                if (unknown == null && isYes) {
+                    if (missing.decrementAndGet() == 0) {
+                        decided.complete(null);
+                    }
+                } else if (dispensable.getAndDecrement() == 0) {
+                    decided.completeExceptionally(
+                            new IllegalStateException("no majority, and this way to lock cannot wait", unknown));
+                }
+            });
         }
         return decided;
     }
