@@ -17,8 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NamedTestsTest {
 
     /** Tests by their usual endings, and races. */
-    private static final Pattern NAMED =
-            Pattern.compile("`(\\w+(?:Test|IT|Contract)|\\w+Against\\w+)(?:\\.(\\w+))?`");
+    private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|IT|Contract)|\\w+Against\\w+)(?:\\.(\\w+))?`");
 
     private static final Map<String, List<Path>> SOURCES = Repository.sources().stream()
             .collect(groupingBy(
@@ -27,8 +26,7 @@ class NamedTestsTest {
     @ParameterizedTest
     @ValueSource(strings = {"docs/guarantees.md", "docs/guarantees-races.md", "docs/operations.md"})
     void everyTestThatThePageNamesExists(String page) {
-        List<MatchResult> named =
-                NAMED.matcher(Repository.page(page)).results().toList();
+        List<MatchResult> named = NAMED.matcher(Repository.page(page)).results().toList();
 
         assertThat(named).isNotEmpty();
         assertThat(named.stream().filter(it -> !exists(it)).map(MatchResult::group))
@@ -39,7 +37,6 @@ class NamedTestsTest {
     private static boolean exists(MatchResult named) {
         String method = named.group(2);
         return SOURCES.getOrDefault(named.group(1), List.of()).stream()
-                .anyMatch(file ->
-                        method == null || Repository.read(file).contains("void " + method + "("));
+                .anyMatch(file -> method == null || Repository.read(file).contains("void " + method + "("));
     }
 }

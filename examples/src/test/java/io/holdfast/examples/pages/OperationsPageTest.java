@@ -28,9 +28,7 @@ class OperationsPageTest {
                 .filter(it -> !it.equals("{}")) // the sentence of an event
                 .collect(Collectors.toSet());
 
-        assertThat(rows("| `io.holdfast.")
-                        .map(row -> codes(row).get(1))
-                        .collect(Collectors.toSet()))
+        assertThat(rows("| `io.holdfast.").map(row -> codes(row).get(1)).collect(Collectors.toSet()))
                 .isEqualTo(lines);
     }
 
@@ -78,8 +76,7 @@ class OperationsPageTest {
     void itNamesEveryExceptionAndEveryReason() {
         assertThat(LockException.class.getPermittedSubclasses())
                 .allSatisfy(kind -> assertThat(PAGE).contains("### " + kind.getSimpleName() + "\n"));
-        assertThat(LossReason.values())
-                .allSatisfy(reason -> assertThat(PAGE).contains("| `" + reason + "` | "));
+        assertThat(LossReason.values()).allSatisfy(reason -> assertThat(PAGE).contains("| `" + reason + "` | "));
     }
 
     @Test
