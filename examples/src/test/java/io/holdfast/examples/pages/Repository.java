@@ -1,0 +1,70 @@
+package io.holdfast.examples.pages;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The files of this project, as text. */
+final class Repository {
+
+    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+
+    /** String literals that the compiler joins to one. */
+    private static final String LITERAL = "\"(?:[^\"\\\\]|\\\\.)*\"";
+
+    static final String TEXT = LITERAL + "(?:\\s*\\+\\s*" + LITERAL + ")*";
+
+    private Repository() {}
+
+    static String page(String path) {
+        return read(ROOT.resolve(path));
+    }
+
+    /** All Java sources, those that are built from others excepted. */
+    static List<Path> sources() {
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            return files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> !ROOT.relativize(file).toString().contains("target"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Those of the library, without tests, examples and benchmarks. */
+    static List<String> librarySources() {
+        return sources().stream()
+                .filter(file -> {
+                    String path = ROOT.relativize(file).toString().replace('\\', '/');
+                    return path.contains("src/main/")
+                            && Stream.of("examples", "benchmarks", "races", "testkit", "proof")
+                                    .noneMatch(path::startsWith);
+                })
+                .map(Repository::read)
+                .toList();
+    }
+
+    /** What an expression of literals says. */
+    static String joined(String literals) {
+        return Pattern.compile(LITERAL)
+                .matcher(literals)
+                .results()
+                .map(MatchResult::group)
+                .map(it -> it.substring(1, it.length() - 1).translateEscapes())
+                .collect(Collectors.joining());
+    }
+
+    static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

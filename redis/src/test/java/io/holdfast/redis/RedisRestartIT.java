@@ -1,0 +1,62 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A server that has each grant on its disk before it answers, and is killed. */
+class RedisRestartIT {
+
+    /** Long: how fast the machine starts a server is not what this is about. */
+    private static final Duration LEASE = Duration.ofSeconds(60);
+
+    private Store store;
+
+    @BeforeEach
+    void start() {
+        store = Store.start("--appendonly", "yes", "--appendfsync", "always");
+    }
+
+    @AfterEach
+    void stop() {
+        store.close();
+    }
+
+    private LockClient client() {
+        return LockClient.builder(store.backend())
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .build();
+    }
+
+    @Test
+    void aHeldLockAndItsQueueOutliveAKillOfTheServer() {
+        LockClient client = client();
+        LockClient rival = client();
+        LockLease lease = await(client.lock("orders").acquire());
+        CompletableFuture<LockLease> next = rival.lock("orders").acquire().toFuture();
+        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+
+        store.server.restart();
+
+        eventually(() -> store.redis().exists(Store.holderKey("orders")) == 1);
+        await(lease.renew().retry(100));
+        assertThat(await(rival.lock("orders").tryAcquire().retry(100).hasElement()))
+                .as("granted to another one")
+                .isFalse();
+        assertThat(next).as("passes the holder").isNotDone();
+        await(lease.release());
+        assertThat(next.join().fencingToken()).isGreaterThan(lease.fencingToken());
+        await(next.join().release());
+        await(client.close());
+        await(rival.close());
+    }
+}
