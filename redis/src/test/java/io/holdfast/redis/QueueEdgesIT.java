@@ -224,8 +224,6 @@ class QueueEdgesIT {
                 .isInstanceOf(LockAttempt.Contended.class);
         if (suffix.equals(":token")) {
             assertForeign(() -> Store.answer(backend.release(holder)));
-        } else {
-            assertForeign(() -> Store.answer(backend.tryAcquire(claim(Store.LEASE, Waiting.NOTIFY))));
         }
         assertThat(dump()).isEqualTo(before);
 
