@@ -67,7 +67,7 @@ record Plan(
                                 PEER, List.of("HOLDFAST", "CURATOR"),
                                 WAITERS, List.of("100"),
                                 PROCESSES, List.of("1"))));
-        List<List<String>> watches = List.of(List.of("HandOff", "HOLDFAST", "2", "2"));
+        List<List<String>> watches = List.of(List.of("HandOff", "HOLDFAST", "2", "5", "2"));
         List<List<String>> once = List.of(
                 List.of("Commands", "HOLDFAST", "1"),
                 List.of("Commands", "REDISSON", "1"),
@@ -108,7 +108,7 @@ record Plan(
         List<List<String>> once = new ArrayList<>();
         for (String peer : queues) {
             for (String waiters : List.of("2", "10", "100")) {
-                watches.add(List.of("HandOff", peer, waiters, "10"));
+                watches.add(List.of("HandOff", peer, waiters, "5", "10"));
             }
             for (String waiters : List.of("1", "2", "10")) {
                 once.add(List.of("Commands", peer, waiters));

@@ -29,10 +29,12 @@ final class DriverResources implements ClientResources {
 
     private final ClientResources given;
     private final NettyCustomizer customizer;
+    private final EventLoopGroupProvider eventLoops;
 
     DriverResources(ClientResources given) {
         this.given = given;
         customizer = new Consolidating(given.nettyCustomizer());
+        eventLoops = new OneEventLoop(given.eventLoopGroupProvider());
     }
 
     /** After what the caller adds, which therefore sees each command by itself. */
@@ -97,7 +99,7 @@ final class DriverResources implements ClientResources {
 
     @Override
     public EventLoopGroupProvider eventLoopGroupProvider() {
-        return given.eventLoopGroupProvider();
+        return eventLoops;
     }
 
     @Override

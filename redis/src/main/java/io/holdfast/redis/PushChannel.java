@@ -43,8 +43,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
 
     private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
 
-    /** Claims that have come to the head of their queue and shall look again if they are still there after a while. */
-    private final Set<String> atHead = ConcurrentHashMap.newKeySet();
+    private final HeadLooks atHead;
 
     /** By the tags of their servers. */
     private final ConcurrentMap<String, PushLine> lines = new ConcurrentHashMap<>();
@@ -69,6 +68,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         this.failures = failures;
         this.groupOf = groupOf;
         this.giveBack = giveBack;
+        atHead = new HeadLooks(lettuce::later, System::nanoTime, this::changed);
         route.listener(this);
     }
 
@@ -238,7 +238,9 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     public void received(String text) {
         PushMessage.Head head = PushMessage.Head.parse(text);
         if (head != null) {
-            lookLater(head);
+            if (watches.containsKey(head.claimId())) {
+                atHead.add(head.claimId(), head.lookWithin());
+            }
             return;
         }
         PushMessage message = PushMessage.parse(text);
@@ -251,18 +253,6 @@ final class PushChannel implements PushLine.Listener, RouteListener {
             tell(watched, message.signal());
         } else {
             giveBack.accept(message);
-        }
-    }
-
-    /** The claim need not look if it is served before. */
-    private void lookLater(PushMessage.Head head) {
-        String claimId = head.claimId();
-        if (watches.containsKey(claimId) && atHead.add(claimId)) {
-            lettuce.later(head.lookWithin(), () -> {
-                if (atHead.remove(claimId)) {
-                    changed(claimId);
-                }
-            });
         }
     }
 

@@ -30,7 +30,6 @@ if redis.call('EXISTS', KEYS[5]) == 1 then
   return {3, min_ms(lease / 3, claim_ms)}
 end
 
-refuse_foreign_keys()
 local holder = redis.pcall('HMGET', KEYS[1], 'id', 'token', 'attempt')
 local foreign = is_wrong_type(holder) or (not holder.err and not (holder[1] and holder[2] and holder[3])
   and redis.call('EXISTS', KEYS[1]) == 1)
@@ -38,6 +37,9 @@ if foreign then
   return redis.error_reply('FOREIGN key under the lock')
 elseif holder.err then
   return holder
+end
+if not holder[1] or holder[1] == id then
+  refuse_foreign_keys()
 end
 
 if holder[1] == id then
@@ -56,26 +58,29 @@ end
 
 local now = micros()
 
--- No key of the queue may expire before its longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.)
-local function keep(key)
+-- No key of the queue may expire before its longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.) Twice as long, so that it is
+-- not to be done for each waiter.
+local function keep(key, other)
   if redis.call('PTTL', key) < lease then
-    redis.call('PEXPIRE', key, lease)
+    redis.call('PEXPIRE', key, 2 * lease)
+    redis.call('PEXPIRE', other, 2 * lease)
   end
 end
 
-local entry = redis.call('HGET', KEYS[3], id)
+local entry, rank = redis.call('HGET', KEYS[3], id), nil
 local late = entry and attempt < tonumber(string.match(entry, '^%d+'))
 if waiting == 'queue' and not late then
-  if not redis.call('ZSCORE', KEYS[2], id) then
+  if not entry then
     local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
     redis.call('ZADD', KEYS[2], math.max(now, tonumber(last or 0) + 1), id)
+    rank = redis.call('ZCARD', KEYS[2]) - 1
   end
   redis.call('HSET', KEYS[3], id, attempt .. ' ' .. lease .. ' ' .. digits(now) .. ' ' .. digits(floor) .. ' ' .. channel)
-  keep(KEYS[2])
-  keep(KEYS[3])
+  keep(KEYS[2], KEYS[3])
 end
 
 if not holder[1] then
+  rank = nil
   local served = serve(now, not late and id, claim_ms)
   local is_ours = not late and (served == id or not served)
   if is_ours then
@@ -89,7 +94,7 @@ if not holder[1] then
 end
 
 local left = math.max(0, redis.call('PTTL', KEYS[1]))
-local rank = redis.call('ZRANK', KEYS[2], id)
+rank = rank or redis.call('ZRANK', KEYS[2], id)
 if rank then
   local pause = min_ms(left + 10 * (rank + 1), lease / 3)
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
@@ -97,6 +102,6 @@ end
 if waiting == 'notify' and channel ~= '' then
   redis.call('ZADD', KEYS[6], now + lease * 1000, channel .. ' ' .. id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 are told
-  keep(KEYS[6])
+  keep(KEYS[6], KEYS[6])
 end
 return {3, min_ms(left + 10, lease / 3)}

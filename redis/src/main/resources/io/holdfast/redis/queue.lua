@@ -18,16 +18,23 @@ local function is_wrong_type(reply)
   return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true)
 end
 
--- Fails when there is something else under a key, before anything is written. The lock's own key is looked at elsewhere.
+-- Fails when there is something else under a key, before anything is written. The lock's own key is looked at elsewhere. Not called
+-- where each key that is written has been read before, as in a usual hand-off.
+local is_checked = false
 local function refuse_foreign_keys()
+  if is_checked then
+    return
+  end
+  is_checked = true
   redis.call('ZSCORE', KEYS[2], '')
   redis.call('HGET', KEYS[3], '')
   next_token(0, 0)
   redis.call('ZSCORE', KEYS[6], '')
 end
 
--- What the last run of serve() found: how many it passed over, and how many have left the queue since it was told.
-local place, moved = 0, 0
+-- What the last run of serve() found: how many it passed over, how many have left the queue since it was told, and, when it served
+-- the very first, who is in the second place now: id and entry, or nothing.
+local place, moved, following = 0, 0, nil
 
 local function leave_queue(id)
   moved = moved + 1
@@ -43,7 +50,7 @@ end
 -- reaches those at the others too: who is passed over must not be told of a grant, so it is asked first. A hint it may get: if
 -- its slot has moved here it listens elsewhere, and looks again at once.
 local function serve(now, caller, claim_ms)
-  local dead, portion = {[''] = true}, 1
+  local dead, portion = {[''] = true}, 3
   place = 0
   while true do
     local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
@@ -56,10 +63,12 @@ local function serve(now, caller, claim_ms)
       if id == caller then
         return id
       elseif not attempt or now - tonumber(looked) > tonumber(lease) * 500 then
+        refuse_foreign_keys()
         leave_queue(id)
       elseif dead[channel] then
         place = place + 1
       elseif redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then
+        refuse_foreign_keys()
         redis.call('PUBLISH', channel, 'C ' .. id)
         dead[channel] = true
         place = place + 1
@@ -73,6 +82,7 @@ local function serve(now, caller, claim_ms)
         local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
         local grant = 'G ' .. text .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
         redis.call('PUBLISH', channel, grant)
+        following = place == 0 and moved == 0 and {ids[3], entries[3]}
         leave_queue(id)
         hold(digits(now), text, id, attempt, lease, channel, ms)
         return id
@@ -82,17 +92,23 @@ local function serve(now, caller, claim_ms)
   end
 end
 
+local function tell_head(id, entry, claim_ms)
+  local channel = id and string.match(entry or '', ' (%S+)$')
+  if channel then
+    redis.call('PUBLISH', channel, 'H ' .. digits(claim_ms) .. ' ' .. id)
+  end
+end
+
 -- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
 -- looked last, their turn was far away, and one that hangs ahead of them is found out by looks only. Who is there by its own look
 -- has been answered so. Once per waiter, and one PUBLISH for each waiter that was served.
 local function tell_next(claim_ms)
-  if moved > 0 then
+  if following then
+    tell_head(following[1], following[2], claim_ms)
+  elseif moved > 0 then
     for _, id in ipairs(redis.call('ZRANGE', KEYS[2], place + math.max(0, 2 - moved), place + 1)) do
-      local channel = string.match(redis.call('HGET', KEYS[3], id) or '', ' (%S+)$')
-      if channel then
-        redis.call('PUBLISH', channel, 'H ' .. digits(claim_ms) .. ' ' .. id)
-      end
+      tell_head(id, redis.call('HGET', KEYS[3], id), claim_ms)
     end
-    moved = 0
   end
+  moved, following = 0, nil
 end

@@ -14,7 +14,8 @@ local id, attempt, claim_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local holder = redis.pcall('HMGET', KEYS[1], 'id', 'attempt')
 local held = holder[1] == id
 local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
-if held and not is_wanted and ARGV[5] == '0' and attempt <= tonumber(holder[2]) then
+local is_usual = held and ARGV[5] == '0' and attempt <= tonumber(holder[2])
+if is_usual and not is_wanted then
   redis.call('DEL', KEYS[1])
   return 1 -- before the functions below, which cost more to define
 end
@@ -26,7 +27,7 @@ local foreign = is_wrong_type(holder)
 if holder.err and not foreign then
   return holder
 end
-if is_wanted then
+if is_wanted and not is_usual then
   refuse_foreign_keys()
 end
 
@@ -34,7 +35,6 @@ end
 local seen
 if held then
   seen = tonumber(holder[2])
-  redis.call('DEL', KEYS[1])
 else
   local entry = redis.call('HGET', KEYS[3], id)
   if entry then
@@ -53,10 +53,14 @@ if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])
 end
 
-if is_wanted and redis.call('EXISTS', KEYS[1]) == 0 then
+if held and not is_wanted then
+  redis.call('DEL', KEYS[1])
+elseif is_wanted and (held or redis.call('EXISTS', KEYS[1]) == 0) then
   local now = micros()
-  if not serve(now, false, claim_ms) then
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], now, '+inf')) do
+  if not serve(now, false, claim_ms) then -- the next holder takes the place of the last one; if there is none, it ends here
+    local interested = redis.call('ZRANGEBYSCORE', KEYS[6], now, '+inf')
+    redis.call('DEL', KEYS[1])
+    for _, member in ipairs(interested) do
       local to, whom = string.match(member, '^(%S*) (.*)$')
       redis.call('PUBLISH', to, 'C ' .. whom)
     end

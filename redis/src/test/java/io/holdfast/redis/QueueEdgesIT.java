@@ -190,7 +190,7 @@ class QueueEdgesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {":queue", ":waiters", ":token", ":interest"})
+    @ValueSource(strings = {":queue", ":waiters"})
     void foreignKeyBesideTheLockIsNamedAndNothingIsWritten(String suffix) throws InterruptedException {
         LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
         queued(claim(Store.LEASE, Waiting.QUEUE));
@@ -202,6 +202,31 @@ class QueueEdgesIT {
             assertForeign(() -> Store.answer(backend.tryAcquire(claim(Store.LEASE, waiting))));
         }
         assertForeign(() -> Store.answer(backend.release(holder)));
+        store.redis().del(HOLDER);
+        before.remove(HOLDER);
+        for (Waiting waiting : Waiting.values()) {
+            assertForeign(() -> Store.answer(backend.tryAcquire(claim(Store.LEASE, waiting))));
+        }
+        assertThat(dump()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {":token", ":interest"})
+    void foreignKeyBesideTheLockIsNamedByWhatWouldWriteItAndIsNeverWritten(String suffix) throws InterruptedException {
+        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        store.redis().del(HOLDER + suffix);
+        store.redis().lpush(HOLDER + suffix, "theirs");
+        Map<String, String> before = dump();
+        assertThat(Store.answer(backend.tryAcquire(claim(Store.LEASE, Waiting.NONE))))
+                .as("reads nothing of it")
+                .isInstanceOf(LockAttempt.Contended.class);
+        if (suffix.equals(":token")) {
+            assertForeign(() -> Store.answer(backend.release(holder)));
+        }
+        assertThat(dump()).isEqualTo(before);
+
         store.redis().del(HOLDER);
         before.remove(HOLDER);
         for (Waiting waiting : Waiting.values()) {

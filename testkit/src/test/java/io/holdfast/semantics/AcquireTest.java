@@ -95,6 +95,9 @@ class AcquireTest {
 
         assertThat(world.only(waiter).isValid()).isTrue();
         assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isOne();
+        world.pass(Duration.ofMillis(49));
+        assertThat(world.on(Operation.RENEW).calls()).isZero();
+        world.pass(Duration.ofMillis(1));
         assertThat(world.on(Operation.RENEW).calls()).as("the confirmation").isOne();
     }
 

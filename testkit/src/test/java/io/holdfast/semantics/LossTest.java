@@ -22,6 +22,8 @@ class LossTest {
     /** 1 % and 2 ms are taken off. */
     private static final Duration VALIDITY = LEASE.minusMillis(302);
 
+    private static final Duration CONFIRMATION = Duration.ofMillis(50);
+
     @RegisterExtension
     final World world = new World();
 
@@ -194,17 +196,31 @@ class LossTest {
     }
 
     @Test
-    void aPushedGrantIsConfirmedAtOnceAlsoWithoutAutomaticRenewal() {
+    void aPushedGrantIsConfirmedSoonAlsoWithoutAutomaticRenewal() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter =
                 world.subscribe(world.lock(o -> o.autoRenew(false)).acquire());
         world.pass(Duration.ofSeconds(1));
         world.subscribe(holder.release());
 
+        assertThat(world.only(waiter).remaining()).as("a claim time").isLessThanOrEqualTo(Duration.ofSeconds(2));
+        world.pass(CONFIRMATION);
         assertThat(world.only(waiter).remaining()).isEqualTo(VALIDITY);
         assertThat(world.on(Operation.RENEW).calls()).isOne();
         world.pass(LEASE);
         assertThat(world.on(Operation.RENEW).calls()).isOne();
+    }
+
+    @Test
+    void aPushedGrantThatIsGivenBackSoonIsNotConfirmed() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
+        world.subscribe(holder.release());
+
+        world.subscribe(world.only(waiter).release());
+
+        world.pass(LEASE);
+        assertThat(world.on(Operation.RENEW).calls()).isZero();
     }
 
     @Test

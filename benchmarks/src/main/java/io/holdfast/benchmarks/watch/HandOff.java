@@ -24,7 +24,7 @@ final class HandOff {
 
     private static final String LOCK = "hand-off";
     private static final int PINGS = 300;
-    private static final int WARM_UP_PARTS = 2;
+    private static final int WARM_UP_PINGS = 20_000;
 
     /** So long that whoever wants the lock next has asked for it. */
     private static final Duration HOLD = Duration.ofMillis(2);
@@ -42,22 +42,22 @@ final class HandOff {
 
     private HandOff() {}
 
-    static Observation watch(Addresses addresses, RedisPeer choice, int waiters, int seconds) {
+    static Observation watch(Addresses addresses, RedisPeer choice, int waiters, int warmUpSeconds, int seconds) {
         HandOff handOff = new HandOff();
         Histogram roundTrips = newHistogram();
-        pings(addresses, newHistogram());
-        pings(addresses, roundTrips);
+        pings(addresses, WARM_UP_PINGS, Duration.ZERO, newHistogram());
+        pings(addresses, PINGS, HOLD, roundTrips);
         try (Peer one = choice.open(addresses);
                 Peer other = choice.open(addresses);
                 Lanes ofOne = handOff.lanes(one, waiters - waiters / 2);
                 Lanes ofOther = handOff.lanes(other, waiters / 2)) {
-            Pause.seconds(Math.max(1, seconds / WARM_UP_PARTS));
+            Pause.seconds(warmUpSeconds);
             handOff.isMeasuring = true;
             Pause.seconds(seconds);
             handOff.isMeasuring = false;
             requireNoFailure(ofOne, ofOther);
         }
-        pings(addresses, roundTrips);
+        pings(addresses, PINGS, HOLD, roundTrips);
         Map<String, Double> values = new TreeMap<>();
         percentiles("", handOff.histogram, values);
         percentiles("round trip ", roundTrips, values);
@@ -72,7 +72,10 @@ final class HandOff {
     /** Subscribed to by whoever holds the lock, so by one at a time. */
     private Mono<Void> held() {
         long now = System.nanoTime();
-        if (isMeasuring && releasedNanos != 0) {
+        if (!isMeasuring) {
+            return Mono.empty(); // so that there are many, and the code is compiled by then
+        }
+        if (releasedNanos != 0) {
             histogram.recordValue(Math.min(now - releasedNanos, LONGEST_NANOS));
         }
         return Mono.delay(HOLD)
@@ -80,12 +83,12 @@ final class HandOff {
                 .then();
     }
 
-    private static void pings(Addresses addresses, Histogram histogram) {
+    private static void pings(Addresses addresses, int count, Duration pause, Histogram histogram) {
         RedisClient client = RedisClient.create();
         try (StatefulRedisConnection<String, String> connection = client.connect(RedisURI.create(addresses.redis()))) {
-            for (int i = 0; i < PINGS; i++) {
+            for (int i = 0; i < count; i++) {
                 // As idle as a connection is while a lock is held: threads that sleep take longer to answer.
-                LockSupport.parkNanos(HOLD.toNanos());
+                LockSupport.parkNanos(pause.toNanos());
                 long begin = System.nanoTime();
                 String unused = connection.sync().ping();
                 histogram.recordValue(Math.min(System.nanoTime() - begin, LONGEST_NANOS));

@@ -20,7 +20,8 @@ public final class Watch {
     public static void main(String[] args) throws IOException {
         Addresses addresses = Addresses.given();
         Observation seen = switch (args[1]) {
-            case "HandOff" -> HandOff.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]), number(args[4]));
+            case "HandOff" ->
+                HandOff.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]), number(args[4]), number(args[5]));
             case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]));
             case "HeldLeases" -> HeldLeases.watch(addresses, number(args[2]), number(args[3]));
             default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[1]));

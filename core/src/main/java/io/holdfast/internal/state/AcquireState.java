@@ -142,7 +142,7 @@ public final class AcquireState {
                     acquired.fencingToken(),
                     sent.sentAt(number),
                     acquired.lease().toNanos(),
-                    !lossTold);
+                    lossTold ? Grant.Standing.DOUBTED : Grant.Standing.CONFIRMED);
             if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
                 return end(answered, new AcquireAction.Deliver(grant));
             }
@@ -255,7 +255,7 @@ public final class AcquireState {
                 granted.fencingToken(),
                 sent.sentAt(granted.attempt()),
                 granted.lease().toNanos(),
-                false);
+                lossTold ? Grant.Standing.DOUBTED : Grant.Standing.PUSHED);
         if (phase == Phase.LOOKING && Validity.isOver(grant.validUntilNanos(), nowNanos)) {
             return signal(draft(), nowNanos);
         }

@@ -6,9 +6,19 @@ package io.holdfast.internal.state;
  * @param fencingToken its token
  * @param sentAtNanos when the look that it answers was sent
  * @param leaseNanos what it promises from then on
- * @param confirmed false for a pushed grant, which ends soon unless it is renewed, and for one whose loss was told already
+ * @param standing whether it has to be confirmed by a renewal
  */
-public record Grant(long fencingToken, long sentAtNanos, long leaseNanos, boolean confirmed) {
+public record Grant(long fencingToken, long sentAtNanos, long leaseNanos, Standing standing) {
+
+    /** What is known of a grant. */
+    public enum Standing {
+        /** The answer to a look. */
+        CONFIRMED,
+        /** Pushed: it ends soon unless it is renewed. */
+        PUSHED,
+        /** Its loss was told already, perhaps of an earlier look's. */
+        DOUBTED
+    }
 
     /**
      * The local deadline of the grant.

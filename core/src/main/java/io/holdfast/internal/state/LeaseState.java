@@ -60,8 +60,8 @@ public record LeaseState(
     public record Step(LeaseState state, LeaseAction action) {}
 
     /**
-     * A new lease. One that was pushed is renewed at once, because its grant is short until it is confirmed; so is one whose loss was
-     * told before its grant.
+     * A new lease. One that was pushed is renewed soon, because its grant is short until it is confirmed; one whose loss was told before
+     * its grant, at once.
      *
      * @param grant what was granted
      * @param terms what stays the same
@@ -69,9 +69,11 @@ public record LeaseState(
      * @return HELD
      */
     public static LeaseState of(Grant grant, LeaseTerms terms, long nowNanos) {
-        long renewal = grant.confirmed()
-                ? RenewalSchedule.next(grant.sentAtNanos(), grant.leaseNanos(), terms.gridPhaseNanos())
-                : nowNanos;
+        long renewal = switch (grant.standing()) {
+            case CONFIRMED -> RenewalSchedule.next(grant.sentAtNanos(), grant.leaseNanos(), terms.gridPhaseNanos());
+            case PUSHED -> RenewalSchedule.confirmation(nowNanos, grant.validUntilNanos());
+            case DOUBTED -> nowNanos;
+        };
         return new LeaseState(
                 Phase.HELD,
                 terms,
@@ -79,7 +81,7 @@ public record LeaseState(
                 bounded(terms, grant.validUntilNanos()),
                 renewal,
                 false,
-                grant.confirmed(),
+                grant.standing() == Grant.Standing.CONFIRMED,
                 0,
                 null);
     }

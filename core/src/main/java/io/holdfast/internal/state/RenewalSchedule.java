@@ -11,7 +11,15 @@ final class RenewalSchedule {
     private static final long SHORTEST_RETRY_NANOS = 10_000_000;
     private static final long LONGEST_RETRY_NANOS = 1_000_000_000;
 
+    /** Who gives a contended lock back within this time needs no confirmation; nine tenths of the grant are left for it at least. */
+    private static final long CONFIRMATION_NANOS = 50_000_000;
+
     private RenewalSchedule() {}
+
+    /** When to confirm a grant that was pushed. */
+    static long confirmation(long nowNanos, long validUntilNanos) {
+        return nowNanos + Math.min(CONFIRMATION_NANOS, Math.max(0, (validUntilNanos - nowNanos) / 10));
+    }
 
     static long next(long sentAtNanos, long leaseNanos, long gridPhaseNanos) {
         long period = leaseNanos / 3;

@@ -52,7 +52,7 @@ class AcquireStateTest {
         Grant grant = delivered(Acquiring.started(Mode.WAIT).looked(1, Acquiring.acquired(), Acquiring.millis(500), 0));
 
         assertThat(grant.sentAtNanos()).isZero();
-        assertThat(grant.confirmed()).isTrue();
+        assertThat(grant.standing()).isEqualTo(Grant.Standing.CONFIRMED);
         assertThat(grant.validUntilNanos()).isEqualTo(Acquiring.millis(30_000 - 300 - 2));
     }
 
@@ -69,7 +69,7 @@ class AcquireStateTest {
 
         assertThat(first.sentAtNanos()).isZero();
         assertThat(second.sentAtNanos()).isEqualTo(Acquiring.millis(200));
-        assertThat(first.confirmed()).isFalse();
+        assertThat(first.standing()).isEqualTo(Grant.Standing.PUSHED);
     }
 
     @Test
@@ -94,7 +94,16 @@ class AcquireStateTest {
         assertThat(granted.action())
                 .isInstanceOfSatisfying(
                         AcquireAction.Deliver.class,
-                        deliver -> assertThat(deliver.grant().confirmed()).isFalse());
+                        deliver -> assertThat(deliver.grant().standing()).isEqualTo(Grant.Standing.DOUBTED));
+    }
+
+    @Test
+    void aLossToldBeforeAPushPutsThatGrantInDoubt() {
+        AcquireState told = Acquiring.started(Mode.WAIT).lost(NOW).state();
+
+        Grant pushed = delivered(told.granted(Acquiring.granted(1, 2_000), NOW));
+
+        assertThat(pushed.standing()).isEqualTo(Grant.Standing.DOUBTED);
     }
 
     @Test
@@ -108,7 +117,7 @@ class AcquireStateTest {
         assertThat(lookingAgain.looked(2, Acquiring.acquired(), NOW, 0).action())
                 .isInstanceOfSatisfying(
                         AcquireAction.Deliver.class,
-                        deliver -> assertThat(deliver.grant().confirmed()).isTrue());
+                        deliver -> assertThat(deliver.grant().standing()).isEqualTo(Grant.Standing.CONFIRMED));
     }
 
     @ParameterizedTest

@@ -52,7 +52,10 @@ class LeaseStateRandomTest {
             terms = new LeaseTerms(
                     random.nextBoolean(), random.nextBoolean(), now + 50_000 * MILLI, random.nextLong() >>> 1);
             promisedUntil = now + lease - lease / 100 - 2 * MILLI;
-            state = LeaseState.of(new Grant(7, now, lease, random.nextBoolean()), terms, now);
+            state = LeaseState.of(
+                    new Grant(7, now, lease, random.nextBoolean() ? Grant.Standing.CONFIRMED : Grant.Standing.PUSHED),
+                    terms,
+                    now);
             take("granted", new Step(state, LeaseAction.NONE));
         }
 

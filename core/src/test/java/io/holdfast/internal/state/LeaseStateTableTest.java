@@ -88,7 +88,8 @@ class LeaseStateTableTest {
     }
 
     private static LeaseState in(Phase phase) {
-        LeaseState held = LeaseState.of(new Grant(7, 0, LEASE, true), new LeaseTerms(true, false, 0, 0), 0);
+        LeaseState held =
+                LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), new LeaseTerms(true, false, 0, 0), 0);
         LeaseState state = switch (phase) {
             case HELD -> held;
             case RELEASING -> held.releaseAsked(EARLY).state();

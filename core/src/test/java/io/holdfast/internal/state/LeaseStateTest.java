@@ -95,24 +95,42 @@ class LeaseStateTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aPushedGrantIsRenewedAtOnceAlsoWithoutAutoRenew(boolean autoRenew) {
+    void aPushedGrantIsRenewedSoonAlsoWithoutAutoRenew(boolean autoRenew) {
         LeaseTerms terms = new LeaseTerms(autoRenew, false, 0, 0);
-        LeaseState pushed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, false), terms, 500 * MILLI);
+        LeaseState pushed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), terms, 500 * MILLI);
 
-        assertThat(pushed.wakeAtNanos()).isEqualTo(500 * MILLI);
-        assertThat(pushed.tick(500 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
-        LeaseState confirmed = pushed.tick(500 * MILLI)
+        assertThat(pushed.wakeAtNanos()).isEqualTo(550 * MILLI);
+        assertThat(pushed.tick(549 * MILLI).action()).isEqualTo(LeaseAction.NONE);
+        assertThat(pushed.tick(550 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
+        LeaseState confirmed = pushed.tick(550 * MILLI)
                 .state()
-                .renewed(500 * MILLI, LEASE, true, 501 * MILLI)
+                .renewed(550 * MILLI, LEASE, true, 551 * MILLI)
                 .state();
-        assertThat(confirmed.validUntilNanos()).isEqualTo(500 * MILLI + DEADLINE);
+        assertThat(confirmed.validUntilNanos()).isEqualTo(550 * MILLI + DEADLINE);
         assertThat(confirmed.tick(25_000 * MILLI).action()).isEqualTo(autoRenew ? LeaseAction.RENEW : LeaseAction.NONE);
     }
 
     @Test
+    void aShortPushedGrantIsRenewedAfterATenthOfIt() {
+        long valid = Validity.until(0, 10 * MILLI);
+
+        LeaseState pushed = LeaseState.of(new Grant(7, 0, 10 * MILLI, Grant.Standing.PUSHED), NOT_RENEWED, 0);
+
+        assertThat(pushed.wakeAtNanos()).isEqualTo(valid / 10);
+    }
+
+    @Test
+    void aGrantInDoubtIsRenewedAtOnce() {
+        LeaseState doubted = LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.DOUBTED), NOT_RENEWED, 5 * MILLI);
+
+        assertThat(doubted.wakeAtNanos()).isEqualTo(5 * MILLI);
+        assertThat(doubted.tick(5 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
+    }
+
+    @Test
     void aPushedGrantWhoseConfirmationFailsIsTriedAgain() {
-        LeaseState failed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, false), NOT_RENEWED, 0)
-                .tick(0)
+        LeaseState failed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), NOT_RENEWED, 0)
+                .tick(50 * MILLI)
                 .state()
                 .renewalFailed(true, 500 * MILLI)
                 .state();
@@ -150,7 +168,8 @@ class LeaseStateTest {
     @Test
     void noRenewalHoldsALeaseBeyondMaxHoldTime() {
         long bound = 40_000 * MILLI;
-        LeaseState state = LeaseState.of(new Grant(7, 0, LEASE, true), new LeaseTerms(true, true, bound, 0), 0);
+        LeaseState state = LeaseState.of(
+                new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), new LeaseTerms(true, true, bound, 0), 0);
         LeaseState renewed =
                 state.renewed(20_000 * MILLI, LEASE, true, 20_001 * MILLI).state();
 
@@ -160,6 +179,6 @@ class LeaseStateTest {
     }
 
     private static LeaseState granted(LeaseTerms terms) {
-        return LeaseState.of(new Grant(7, 0, LEASE, true), terms, 0);
+        return LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), terms, 0);
     }
 }
