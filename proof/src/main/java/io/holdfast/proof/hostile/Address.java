@@ -17,13 +17,13 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 /**
  * Where a process finds the locks.
  *
- * @param target which back end
+ * @param terms which back end, and how it is used
  * @param servers their addresses, as the back end wants them
  */
-record Address(Target target, List<String> servers) {
+record Address(Terms terms, List<String> servers) {
 
-    /** A quarter of the shortest lease. */
-    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+    /** What part of a lease a grant that was pushed has until it is confirmed. */
+    private static final int CLAIMS = 4;
 
     /** With one replica, all of them. */
     private static final int CONFIRMATIONS = 1;
@@ -32,19 +32,20 @@ record Address(Target target, List<String> servers) {
     private static final int CONNECT_MILLIS = 2_000;
 
     String toText() {
-        return target.word() + " " + String.join(" ", servers);
+        return terms.toText() + " " + String.join(" ", servers);
     }
 
     static Address parse(String text) {
         List<String> words = List.of(text.split(" "));
-        return new Address(Target.parse(words.get(0)), List.copyOf(words.subList(1, words.size())));
+        return new Address(
+                Terms.parse(words.subList(0, Terms.WORDS)), List.copyOf(words.subList(Terms.WORDS, words.size())));
     }
 
     /** A back end, and what it does not close by itself. */
     record Opened(LockBackend backend, Runnable rest) {}
 
     Opened open() {
-        return switch (target) {
+        return switch (terms.target()) {
             case REDIS -> overRedis(List.of(servers.get(0)));
             case SENTINEL -> overRedis(List.of(servers.get(0)));
             case REDLOCK -> overRedis(servers);
@@ -56,28 +57,29 @@ record Address(Target target, List<String> servers) {
         ClientResources resources = ClientResources.create();
         List<RedisLockBackend> backends = new ArrayList<>();
         uris.forEach(uri -> backends.add(redis(resources, uri)));
-        LockBackend backend = target == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
+        LockBackend backend = terms.target() == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
         return new Opened(
-                backend, () -> resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly());
+                terms.flaw().on(backend),
+                () -> resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly());
     }
 
     private RedisLockBackend redis(ClientResources resources, String uri) {
-        RedisLockBackend.Builder builder =
-                RedisLockBackend.builder(RedisURI.create(uri)).claimTime(CLAIM_TIME);
-        if (target == Target.SENTINEL) {
+        RedisLockBackend.Builder builder = RedisLockBackend.builder(RedisURI.create(uri))
+                .claimTime(terms.lease().dividedBy(CLAIMS));
+        if (terms.target() == Target.SENTINEL) {
             builder = builder.confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN);
         }
-        if (target == Target.REDLOCK) {
+        if (terms.target() == Target.REDLOCK) {
             // All processes have the same lease, so this is the longest of them.
-            builder = builder.quarantine(Flaw.NO_QUARANTINE.isThere() ? Duration.ZERO : target.lease());
+            builder = builder.quarantine(terms.flaw() == Flaw.NO_QUARANTINE ? Duration.ZERO : terms.lease());
         }
         return builder.resources(resources).build();
     }
 
     private Opened overZooKeeper() {
         CuratorFramework client = CuratorFrameworkFactory.newClient(
-                servers.get(0), (int) target.lease().toMillis(), CONNECT_MILLIS, new ExponentialBackoffRetry(50, 3));
+                servers.get(0), (int) terms.lease().toMillis(), CONNECT_MILLIS, new ExponentialBackoffRetry(50, 3));
         client.start();
-        return new Opened(ZooKeeperLockBackend.over(client), client::close);
+        return new Opened(terms.flaw().on(ZooKeeperLockBackend.over(client)), client::close);
     }
 }

@@ -4,6 +4,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.history.HistoryRecorder;
+import io.holdfast.testkit.history.RecoveryCheck;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -24,28 +25,28 @@ final class Afterwards {
 
     private final Deployment deployment;
     private final HistoryRecorder recorder;
-    private final Duration lease;
+    private final Terms terms;
 
     Afterwards(Deployment deployment, HistoryRecorder recorder) {
         this.deployment = deployment;
         this.recorder = recorder;
-        lease = deployment.direct().target().lease();
+        terms = deployment.direct().terms();
     }
 
-    static Duration limit(Target target) {
-        return target.lease().multipliedBy(LEASES).plus(SLACK);
+    static Duration limit(Terms terms) {
+        return terms.lease().multipliedBy(LEASES).plus(SLACK);
     }
 
     void look() throws InterruptedException {
         Address.Opened opened = deployment.direct().open();
         LockClient client = LockClient.builder(opened.backend())
                 .options(LockOptions.builder()
-                        .leaseDuration(lease)
-                        .waitTimeout(limit(deployment.direct().target()).plusSeconds(5))
+                        .leaseDuration(terms.lease())
+                        .waitTimeout(limit(terms).plusSeconds(5))
                         .build())
                 .build();
         try {
-            for (Resource resource : Resource.all(deployment.direct().target())) {
+            for (Resource resource : Resource.all(terms.target())) {
                 take(client, resource);
             }
         } finally {
@@ -60,12 +61,11 @@ final class Afterwards {
         String outcome = outcome(resource.of(client)
                 .acquire()
                 .doOnNext(operation::got)
-                .doOnError(operation::failed)
                 .doOnNext(held -> operation.leaves())
                 .flatMap(LockLease::release)
                 .doOnSuccess(released -> operation.gave()));
         if (!outcome.isEmpty()) {
-            operation.ended(outcome);
+            operation.ended(RecoveryCheck.FAILED + ": " + outcome);
         }
     }
 
@@ -81,9 +81,7 @@ final class Afterwards {
     private void awaitNothingLeft() throws InterruptedException {
         long startNanos = System.nanoTime();
         List<String> left = deployment.leftovers();
-        while (!left.isEmpty()
-                && System.nanoTime() - startNanos
-                        < limit(deployment.direct().target()).toNanos()) {
+        while (!left.isEmpty() && System.nanoTime() - startNanos < limit(terms).toNanos()) {
             Strike.last(LOOK);
             left = deployment.leftovers();
         }

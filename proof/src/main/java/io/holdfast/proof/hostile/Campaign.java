@@ -6,6 +6,7 @@ import io.holdfast.testkit.history.HistoryEvent;
 import io.holdfast.testkit.history.HistoryRecorder;
 import io.holdfast.testkit.server.RedisServer;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,8 +16,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Starts a world, breaks it by the plan, heals it, and collects what was seen. */
 final class Campaign {
@@ -26,21 +25,31 @@ final class Campaign {
     /**
      * What is to be done.
      *
-     * @param target which back end
+     * @param terms against which back end, and how it is used
      * @param size how much
      * @param seed what the plan and the choices of the clients come from
-     * @param places how many client processes there are at a time
-     * @param lanes how many things each of them does at a time
+     * @param crew who uses the locks
      * @param folder where histories and servers' data go; is created
      */
-    record Order(Target target, Size size, long seed, int places, int lanes, Path folder) {}
+    record Order(Terms terms, Size size, long seed, Crew crew, Path folder) {
+
+        Target target() {
+            return terms.target();
+        }
+    }
 
     private final Order order;
     private final HistoryRecorder recorder = HistoryRecorder.inMemory(COORDINATOR);
-    private final Queue<Injected> injected = new ConcurrentLinkedQueue<>();
+    private final PrintStream console;
 
-    Campaign(Order order) {
+    /**
+     * A campaign that was not begun.
+     *
+     * @param console told of each fault
+     */
+    Campaign(Order order, PrintStream console) {
         this.order = order;
+        this.console = console;
     }
 
     Outcome run() throws InterruptedException {
@@ -52,22 +61,23 @@ final class Campaign {
         }
         try (var registerServer = RedisServer.start();
                 Stalls stalls = new Stalls();
-                Deployment deployment = Deployment.start(order.target(), order.places(), order.folder());
+                Deployment deployment =
+                        Deployment.start(order.terms(), order.crew().places(), order.folder());
                 Clients clients = new Clients(new Clients.Setup(
-                        order.folder(),
-                        order.seed(),
-                        order.places(),
-                        order.lanes(),
-                        registerServer.uri(),
-                        deployment::addressOf))) {
+                        order.folder(), order.seed(), order.crew(), registerServer.uri(), deployment::addressOf))) {
             clients.start();
             long fromNanos = System.nanoTime();
-            hurt(clients, deployment);
+            FaultLog log = new FaultLog(order.folder().resolve("faults.txt"), console);
+            List<String> troubles = hurt(clients, deployment, log);
             Duration hostile = Duration.ofNanos(System.nanoTime() - fromNanos);
             recorder.faultsEnded(System.nanoTime());
+            log.says("No more faults: the clients end, and it is looked at what is left.");
             List<String> complaints = clients.end();
             new Afterwards(deployment, recorder).look();
+            log.close();
             return outcome(
+                    log.injected(),
+                    troubles,
                     standstills(clients, stalls),
                     clients.journals(),
                     deployment.gaps(),
@@ -78,7 +88,8 @@ final class Campaign {
         }
     }
 
-    private void hurt(Clients clients, Deployment deployment) throws InterruptedException {
+    /** Returns what went wrong with the faults themselves. */
+    private List<String> hurt(Clients clients, Deployment deployment, FaultLog log) throws InterruptedException {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(clients.faults());
         faults.putAll(deployment.faults());
         faults.put(FaultKind.PROCESSORS_BUSY, new BusyProcessors(order.folder())::starve);
@@ -90,14 +101,16 @@ final class Campaign {
                             .sorted()
                             .toList());
             if (!kinds.isEmpty()) {
-                threads.add(new FaultThread(planOf(field, kinds), order.size(), faults, injected));
+                threads.add(new FaultThread(planOf(field, kinds), order.size(), faults, log));
             }
         }
         threads.forEach(Thread::start);
+        List<String> troubles = new ArrayList<>();
         try {
             for (FaultThread thread : threads) {
-                thread.await();
+                thread.await().ifPresent(troubles::add);
             }
+            return troubles;
         } finally {
             threads.forEach(Thread::interrupt);
         }
@@ -108,7 +121,7 @@ final class Campaign {
         double pace = order.size().pace()
                 * (field == FaultKind.Field.SERVERS ? order.target().calm() : 1);
         Duration longestGap = Duration.ofMillis((long) (field.longestGap().toMillis() * pace));
-        return new Plan(seed, kinds, order.target().lease(), longestGap);
+        return new Plan(seed, kinds, order.terms().lease(), longestGap);
     }
 
     private static List<Standstill> standstills(Clients clients, Stalls stalls) {
@@ -118,6 +131,8 @@ final class Campaign {
     }
 
     private Outcome outcome(
+            List<Injected> injected,
+            List<String> troubles,
             List<Standstill> standstills,
             List<Path> journals,
             List<Gap> gaps,
@@ -126,22 +141,19 @@ final class Campaign {
             Duration hostile,
             long fromNanos) {
         List<HistoryEvent> events = new ArrayList<>(read(journals));
-        events.addAll(recorder.events());
+        events.addAll(written(recorder.events()));
         List<String> found = new ArrayList<>(complaints);
         try (Register register = new Register(registerUri)) {
             RegisterLog log = RegisterLog.of(register, order.target());
             events.addAll(log.events());
             found.addAll(log.lostUpdates());
-            Verdict verdict = new Verdict(
-                    new Evidence(events, standstills),
-                    gaps,
-                    order.target(),
-                    order.target().lease());
+            Verdict verdict = new Verdict(new Evidence(events, standstills), gaps, order.terms());
             return new Outcome(
                     order,
                     hostile,
                     fromNanos,
-                    List.copyOf(injected),
+                    injected,
+                    troubles,
                     gaps,
                     standstills,
                     verdict.history(),
@@ -150,6 +162,18 @@ final class Campaign {
                     log.taken(),
                     log.refused(),
                     verdict.violations(found));
+        }
+    }
+
+    /** Beside the histories of the clients, so that all can be looked at again. */
+    private List<HistoryEvent> written(List<HistoryEvent> own) {
+        try {
+            Path unused = Files.write(
+                    order.folder().resolve("history-" + COORDINATOR + ".txt"),
+                    own.stream().map(HistoryEvent::line).toList());
+            return own;
+        } catch (IOException e) {
+            throw new UncheckedIOException("a history cannot be written", e);
         }
     }
 

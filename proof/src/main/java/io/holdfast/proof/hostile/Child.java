@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * A process that ends with this one, however this one ends, and also when it is frozen then. It can be killed, frozen and woken, and talked
  * to line by line.
  */
-final class Child implements AutoCloseable {
+final class Child implements Participant {
 
     /**
      * Becomes the program, so that its process id is the child's, and leaves a guard behind that kills it when the parent is gone: a frozen
@@ -89,7 +89,8 @@ final class Child implements AutoCloseable {
         }
     }
 
-    String name() {
+    @Override
+    public String name() {
         return name;
     }
 
@@ -97,13 +98,13 @@ final class Child implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Its next line; null when none comes in time. */
-    @Nullable
-    String line(Duration within) throws InterruptedException {
+    @Override
+    public @Nullable String line(Duration within) throws InterruptedException {
         return lines.poll(within.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    void tell(String word) {
+    @Override
+    public void tell(String word) {
         try {
             Writer input = process.outputWriter(StandardCharsets.UTF_8);
             input.write(word + "\n");

@@ -15,12 +15,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
  * A process that uses locks. It is told what to do by its standard input, one word a line: {@value #TIME} is answered with its
  * monotonic time, {@value #GO} starts, {@value #END} lets it finish what it does and close its client; then it says {@value #DONE}.
+ * Where a process would cost too much, one that is there already can be such a client too.
  */
 public final class Client {
 
@@ -47,45 +49,55 @@ public final class Client {
         return thread;
     });
 
-    /** Written by the main thread. */
+    private final Consumer<String> says;
+
+    /** Written by who gives the orders. */
     private volatile boolean goesOn = true;
 
-    private Client(ClientOrder order) throws IOException {
+    /** Written and read by who gives the orders. */
+    private Disposable running = () -> {};
+
+    /**
+     * Connects, and says {@value #READY}.
+     *
+     * @param says told each line that it answers
+     */
+    Client(ClientOrder order, Consumer<String> says) throws IOException {
         this.order = order;
+        this.says = says;
         journal = Files.newBufferedWriter(order.journal());
         recorder = HistoryRecorder.lines(order.name(), journal);
         register = new Register(order.register());
         opened = order.address().open();
         locks = LockClient.builder(opened.backend())
                 .options(LockOptions.builder()
-                        .leaseDuration(order.address().target().lease())
+                        .leaseDuration(order.address().terms().lease())
                         .build())
                 .build();
+        says.accept(READY);
     }
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        Client client = new Client(ClientOrder.parse(arguments));
-        say(READY);
+        Client client = new Client(ClientOrder.parse(arguments), Client::print);
         try (BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            client.obey(orders);
+            String word = orders.readLine();
+            while (word != null && client.obeys(word)) {
+                word = orders.readLine();
+            }
         }
         // Whatever threads a driver has left behind: this process has said all that it had to say.
         Runtime.getRuntime().halt(0);
     }
 
-    private void obey(BufferedReader orders) throws IOException, InterruptedException {
-        Disposable running = () -> {};
-        for (String word = orders.readLine(); word != null; word = orders.readLine()) {
-            switch (word) {
-                case TIME -> say(TIME + " " + System.nanoTime());
-                case GO -> running = start();
-                case END -> {
-                    end(running);
-                    return;
-                }
-                default -> throw new IllegalArgumentException("no such order: " + word);
-            }
+    /** False when that was the last order. */
+    boolean obeys(String word) throws IOException, InterruptedException {
+        switch (word) {
+            case TIME -> says.accept(TIME + " " + System.nanoTime());
+            case GO -> running = start();
+            case END -> end();
+            default -> throw new IllegalArgumentException("no such order: " + word);
         }
+        return !word.equals(END);
     }
 
     private Disposable start() {
@@ -98,7 +110,7 @@ public final class Client {
     }
 
     /** What does not end soon is cancelled. What still holds when the client is closed is lost then, which is told before. */
-    private void end(Disposable running) throws IOException, InterruptedException {
+    private void end() throws IOException, InterruptedException {
         goesOn = false;
         long startNanos = System.nanoTime();
         while (!running.isDisposed() && System.nanoTime() - startNanos < FINISHES_WITHIN.toNanos()) {
@@ -112,10 +124,11 @@ public final class Client {
         opened.rest().run();
         register.close();
         journal.close();
-        say(DONE + outcome);
+        sampler.shutdown();
+        says.accept(DONE + outcome);
     }
 
-    private static void say(String line) {
+    private static void print(String line) {
         System.out.println(line);
         System.out.flush();
     }

@@ -19,14 +19,16 @@ final class Clients implements AutoCloseable {
     /** More than the longest wait, and twice what a client has for its end. */
     private static final Duration ENDS_WITHIN = Duration.ofSeconds(60);
 
-    /** How the processes are started. */
-    record Setup(Path folder, long seed, int places, int lanes, String register, IntFunction<Address> addresses) {}
+    /** How the clients are started. */
+    record Setup(Path folder, long seed, Crew crew, String register, IntFunction<Address> addresses) {}
 
     private final Setup setup;
     private final int[] generations;
 
     // Written by the thread that starts, that injects faults into clients, and that ends, one after the other.
     private final List<Child> processes = new ArrayList<>();
+
+    private final List<Insider> insiders = new ArrayList<>();
 
     private final List<Path> journals = new CopyOnWriteArrayList<>();
     private final List<Standstill> standstills = new CopyOnWriteArrayList<>();
@@ -54,41 +56,55 @@ final class Clients implements AutoCloseable {
 
     Clients(Setup setup) {
         this.setup = setup;
-        generations = new int[setup.places()];
+        generations = new int[setup.crew().places()];
     }
 
     void start() throws InterruptedException {
-        for (int place = 0; place < setup.places(); place++) {
+        for (int place = 0; place < setup.crew().processes(); place++) {
             processes.add(launch(place));
         }
-        for (Child process : processes) {
-            greet(process);
+        for (int place = setup.crew().processes(); place < setup.crew().places(); place++) {
+            insiders.add(new Insider(order(place)));
         }
-        processes.forEach(process -> process.tell(Client.GO));
+        for (Participant one : all()) {
+            greet(one);
+        }
+        all().forEach(one -> one.tell(Client.GO));
     }
 
-    private Child launch(int place) {
+    /** Those inside at the end: they do not return from an order before they have obeyed it. */
+    private List<Participant> all() {
+        List<Participant> all = new ArrayList<>(processes);
+        all.addAll(insiders);
+        return all;
+    }
+
+    private ClientOrder order(int place) {
         String name = (char) ('a' + place) + Integer.toString(++generations[place]);
         Path journal = setup.folder().resolve("history-" + name + ".txt");
         journals.add(journal);
         long seed = setup.seed() * 31 + place * 1_000L + generations[place];
-        ClientOrder order = new ClientOrder(
+        return new ClientOrder(
                 name,
                 seed,
-                setup.lanes(),
+                setup.crew().lanes(),
                 journal,
                 setup.register(),
                 setup.addresses().apply(place));
+    }
+
+    private Child launch(int place) {
+        ClientOrder order = order(place);
         return Child.java(
-                name,
+                order.name(),
                 Client.class,
                 List.of(),
                 order.toArguments(),
-                setup.folder().resolve("complaints-" + name + ".txt"));
+                setup.folder().resolve("complaints-" + order.name() + ".txt"));
     }
 
     /** All times of a campaign are compared, so both processes must have one clock: the answer lies between two looks at ours. */
-    private static void greet(Child process) throws InterruptedException {
+    private static void greet(Participant process) throws InterruptedException {
         String unused = hear(process, Client.READY);
         long before = System.nanoTime();
         process.tell(Client.TIME);
@@ -101,7 +117,7 @@ final class Clients implements AutoCloseable {
         }
     }
 
-    private static String hear(Child process, String word) throws InterruptedException {
+    private static String hear(Participant process, String word) throws InterruptedException {
         String line = process.line(STARTS_WITHIN);
         if (line == null || !line.startsWith(word)) {
             throw new IllegalStateException(
@@ -115,7 +131,7 @@ final class Clients implements AutoCloseable {
     }
 
     private void kill(Strike strike) throws InterruptedException {
-        int place = strike.choice() % setup.places();
+        int place = strike.choice() % setup.crew().processes();
         Child victim = processes.get(place);
         long fromNanos = System.nanoTime();
         victim.close();
@@ -141,9 +157,9 @@ final class Clients implements AutoCloseable {
 
     /** Lets all finish; returns what did not go well. */
     List<String> end() throws InterruptedException {
-        processes.forEach(process -> process.tell(Client.END));
+        all().forEach(one -> one.tell(Client.END));
         List<String> complaints = new ArrayList<>();
-        for (Child process : processes) {
+        for (Participant process : all()) {
             String line = process.line(ENDS_WITHIN);
             if (!Client.DONE.equals(line)) {
                 complaints.add(
@@ -166,6 +182,6 @@ final class Clients implements AutoCloseable {
 
     @Override
     public void close() {
-        processes.forEach(Child::close);
+        all().forEach(Participant::close);
     }
 }

@@ -28,12 +28,12 @@ interface Deployment extends AutoCloseable {
     @Override
     void close();
 
-    static Deployment start(Target target, int clients, Path folder) {
-        return switch (target) {
-            case REDIS -> RedisServers.one(clients, folder);
-            case REDLOCK -> RedisServers.five(clients, folder);
-            case SENTINEL -> SentinelServers.start();
-            case ZOOKEEPER -> ZooKeeperServers.start(clients, folder);
+    static Deployment start(Terms terms, int clients, Path folder) {
+        return switch (terms.target()) {
+            case REDIS -> RedisServers.one(terms, clients, folder);
+            case REDLOCK -> RedisServers.five(terms, clients, folder);
+            case SENTINEL -> SentinelServers.start(terms);
+            case ZOOKEEPER -> ZooKeeperServers.start(terms, clients, folder);
         };
     }
 }

@@ -2,7 +2,7 @@ package io.holdfast.proof.hostile;
 
 import io.holdfast.proof.hostile.Plan.Planned;
 import java.util.Map;
-import java.util.Queue;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Injects the faults of one field, one after the other. */
@@ -11,7 +11,7 @@ final class FaultThread extends Thread {
     private final Plan plan;
     private final Map<FaultKind, Strike.Fault> faults;
     private final Size size;
-    private final Queue<Injected> injected;
+    private final FaultLog log;
 
     /** Written by this thread, read when it has ended. */
     private volatile @Nullable Exception failure;
@@ -21,13 +21,13 @@ final class FaultThread extends Thread {
      *
      * @param faults how each kind of the plan is injected
      */
-    FaultThread(Plan plan, Size size, Map<FaultKind, Strike.Fault> faults, Queue<Injected> injected) {
+    FaultThread(Plan plan, Size size, Map<FaultKind, Strike.Fault> faults, FaultLog log) {
         super("faults " + plan.kinds());
         setDaemon(true);
         this.plan = plan;
         this.faults = faults;
         this.size = size;
-        this.injected = injected;
+        this.log = log;
     }
 
     @Override
@@ -51,17 +51,15 @@ final class FaultThread extends Thread {
         Strike.Fault fault = faults.get(next.kind());
         if (fault != null) {
             long fromNanos = System.nanoTime();
+            log.begins(fromNanos, next);
             fault.inject(new Strike(next.time(), next.choice()));
-            injected.add(new Injected(next.kind(), fromNanos, System.nanoTime()));
+            log.ended(new Injected(next.kind(), fromNanos, System.nanoTime()));
         }
     }
 
-    /** Waits for its end; fails if the world could not be broken, or repaired, as planned. */
-    void await() throws InterruptedException {
+    /** Waits for its end; returns why the world could not be broken, or repaired, as planned, if so. */
+    Optional<String> await() throws InterruptedException {
         join();
-        Exception cause = failure;
-        if (cause != null) {
-            throw new IllegalStateException(getName() + " could not go on: " + cause.getMessage(), cause);
-        }
+        return Optional.ofNullable(failure).map(cause -> getName() + " could not go on: " + cause);
     }
 }

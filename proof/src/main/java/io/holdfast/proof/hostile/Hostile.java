@@ -18,7 +18,6 @@ public final class Hostile {
     /** For starting, healing, looking and checking. */
     private static final Duration REST = Duration.ofMinutes(8);
 
-    private static final int PLACES = 3;
     private static final int LANES = 8;
 
     private Hostile() {}
@@ -32,7 +31,7 @@ public final class Hostile {
             Settings settings = Settings.parse(arguments, System.currentTimeMillis());
             int worst = KEPT;
             for (Target target : settings.targets()) {
-                worst = Math.max(worst, run(target, settings, out));
+                worst = worse(worst, run(target, settings, out));
             }
             return worst;
         } catch (IllegalArgumentException e) {
@@ -46,20 +45,46 @@ public final class Hostile {
         return COULD_NOT_RUN;
     }
 
+    private static int worse(int one, int other) {
+        return one == BROKEN || other == BROKEN ? BROKEN : Math.max(one, other);
+    }
+
     private static int run(Target target, Settings settings, PrintStream out) throws IOException, InterruptedException {
-        Path folder = settings.folder().resolve(target.word() + "-" + settings.seed());
-        Campaign.Order order =
-                new Campaign.Order(target, new Size.Lasting(settings.time()), settings.seed(), PLACES, LANES, folder);
+        Path folder = newFolder(settings.folder(), target.word() + "-" + settings.seed());
+        Campaign.Order order = new Campaign.Order(
+                Terms.of(target).with(settings.flaw()),
+                new Size.Lasting(settings.time()),
+                settings.seed(),
+                new Crew(settings.processes(), 0, LANES),
+                folder);
         out.printf(
                 "%s: %d minutes, seed %d, histories in %s%n",
                 target.word(), settings.time().toMinutes(), settings.seed(), folder);
         Thread watch = endAfter(settings.time().plus(REST));
-        Outcome outcome = new Campaign(order).run();
+        Outcome outcome = new Campaign(order, out).run();
         watch.interrupt();
         Report report = new Report(outcome);
         out.println(report.toText());
+        Path unusedText = Files.writeString(folder.resolve("report.txt"), report.toText());
         Path unused = Files.writeString(folder.resolve("report.md"), report.toMarkdown());
-        return outcome.violations().isEmpty() ? KEPT : BROKEN;
+        return status(outcome);
+    }
+
+    /** A promise that was broken counts more than a fault that could not be injected. */
+    private static int status(Outcome outcome) {
+        if (!outcome.violations().isEmpty()) {
+            return BROKEN;
+        }
+        return outcome.troubles().isEmpty() ? KEPT : COULD_NOT_RUN;
+    }
+
+    /** What an earlier campaign of this seed has left stays. */
+    private static Path newFolder(Path parent, String name) throws IOException {
+        Path folder = parent.resolve(name);
+        for (int i = 2; Files.exists(folder); i++) {
+            folder = parent.resolve(name + "-" + i);
+        }
+        return Files.createDirectories(folder);
     }
 
     /** A campaign that hangs is ended: with it, by their guards and hooks, all that it has started. */

@@ -41,8 +41,8 @@ final class Lane {
         this.register = register;
         this.recorder = recorder;
         this.current = current;
-        resources = Resource.all(order.address().target());
-        lease = order.address().target().lease();
+        resources = Resource.all(order.address().terms().target());
+        lease = order.address().terms().lease();
         random = new Random(order.seed() * 1_000 + number);
         process = order.name();
     }
@@ -65,7 +65,7 @@ final class Lane {
                         .leaseDuration(lease)
                         .waitTimeout(waitTimeout)
                         .build());
-        Duration hold = hold();
+        Duration hold = hold(resource);
         Operation operation = Operation.ask(recorder, resource);
         current.add(operation);
         return ask(way, lock, held -> work(resource, operation, held, hold), operation)
@@ -77,8 +77,8 @@ final class Lane {
                 .doFinally(unused -> current.remove(operation));
     }
 
-    private Duration hold() {
-        boolean isLong = random.nextInt(LONG_HOLDS) == 0;
+    private Duration hold(Resource resource) {
+        boolean isLong = resource.isCoveted() || random.nextInt(LONG_HOLDS) == 0;
         long most = isLong ? lease.toMillis() * 3 / 2 : SHORT_HOLD_MILLIS;
         return Duration.ofMillis((long) (random.nextDouble() * most));
     }

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
  *
  * @param hostile how long faults were injected
  * @param fromNanos when that began
+ * @param troubles what went wrong with the faults themselves: then less was tried than planned
  * @param successions in that part of the history which is promised to exclude
  * @param unpromised overlaps and falling tokens that the gaps explain
  * @param taken writes that registers have taken
@@ -27,6 +28,7 @@ record Outcome(
         Duration hostile,
         long fromNanos,
         List<Injected> injected,
+        List<String> troubles,
         List<Gap> gaps,
         List<Standstill> standstills,
         History history,

@@ -22,14 +22,14 @@ final class RedisServers implements Deployment {
     private static final int REDLOCK = 5;
     private static final int MAJORITY = 3;
 
-    private final Target target;
+    private final Terms terms;
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<Path> folders = new ArrayList<>();
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
     private final Wires wires;
 
-    private RedisServers(Target target, int count, int clients, Path folder) {
-        this.target = target;
+    private RedisServers(Terms terms, int count, int clients, Path folder) {
+        this.terms = terms;
         LocalServers.choose();
         try {
             for (int i = 0; i < count; i++) {
@@ -46,12 +46,12 @@ final class RedisServers implements Deployment {
         }
     }
 
-    static Deployment one(int clients, Path folder) {
-        return new RedisServers(Target.REDIS, 1, clients, folder);
+    static Deployment one(Terms terms, int clients, Path folder) {
+        return new RedisServers(terms, 1, clients, folder);
     }
 
-    static Deployment five(int clients, Path folder) {
-        return new RedisServers(Target.REDLOCK, REDLOCK, clients, folder);
+    static Deployment five(Terms terms, int clients, Path folder) {
+        return new RedisServers(terms, REDLOCK, clients, folder);
     }
 
     private static RedisServer start(Path folder) {
@@ -72,7 +72,7 @@ final class RedisServers implements Deployment {
 
     private Address addressAt(List<Integer> ports) {
         return new Address(
-                target, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList());
+                terms, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList());
     }
 
     @Override
@@ -82,7 +82,7 @@ final class RedisServers implements Deployment {
         faults.put(FaultKind.SERVER_EMPTIED, strike -> empty(strike, 1));
         faults.put(FaultKind.SERVER_FROZEN, this::freeze);
         faults.put(FaultKind.SERVER_PAUSED, this::pause);
-        if (target == Target.REDLOCK) {
+        if (terms.target() == Target.REDLOCK) {
             faults.put(FaultKind.MAJORITY_EMPTIED, strike -> empty(strike, MAJORITY));
         }
         return faults;
@@ -108,7 +108,7 @@ final class RedisServers implements Deployment {
             clear(folders.get(i));
         });
         restart(strike, which);
-        if (target == Target.REDIS) {
+        if (terms.target() == Target.REDIS) {
             gaps.add(new Gap(fromNanos, System.nanoTime()));
         }
     }

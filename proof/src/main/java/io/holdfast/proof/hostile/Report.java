@@ -19,10 +19,11 @@ final class Report {
     String toText() {
         StringBuilder text = new StringBuilder("%s, seed %d%n"
                 .formatted(outcome.order().target().word(), outcome.order().seed()));
+        text.append(flaw());
         figures().forEach((what, figure) -> text.append("  %-34s %s%n".formatted(what, figure)));
         text.append("  faults%n".formatted());
         outcome.faults().forEach((kind, count) -> text.append("    %-32s %d%n".formatted(kind, count)));
-        text.append(violations());
+        text.append(troubles()).append(violations());
         return text.toString();
     }
 
@@ -32,7 +33,19 @@ final class Report {
         figures().forEach((what, figure) -> text.append("| %s | %s |%n".formatted(what, figure)));
         text.append("%n| fault | times |%n| --- | --- |%n".formatted());
         outcome.faults().forEach((kind, count) -> text.append("| %s | %d |%n".formatted(kind.says(), count)));
-        return text.append("%n```%n%s```%n".formatted(violations())).toString();
+        return text.append("%n%s%n```%n%s%s```%n".formatted(flaw(), troubles(), violations()))
+                .toString();
+    }
+
+    private String flaw() {
+        Flaw flaw = outcome.order().terms().flaw();
+        return flaw == Flaw.NONE ? "" : "Wrong on purpose: %s%n".formatted(flaw.word());
+    }
+
+    private String troubles() {
+        return outcome.troubles().stream()
+                .map("Not all was tried: %s%n"::formatted)
+                .collect(Collectors.joining());
     }
 
     private Map<String, String> figures() {

@@ -16,12 +16,15 @@ record Resource(LockKey key) {
 
     private static final int PERMITS = 2;
 
+    /** Always held for long, so that hardly a fault finds it free, and somebody always waits for it. */
+    private static final String COVETED = "coveted";
+
     /** What is there to contend for: mainly mutexes. */
     static List<Resource> all(Target target) {
         List<LockKey> all = new ArrayList<>(List.of(
                 LockKey.of(LockKind.MUTEX, "mutex-1"),
                 LockKey.of(LockKind.MUTEX, "mutex-2"),
-                LockKey.of(LockKind.MUTEX, "mutex-3"),
+                LockKey.of(LockKind.MUTEX, COVETED),
                 LockKey.of(LockKind.READ, "shared"),
                 LockKey.of(LockKind.WRITE, "shared")));
         if (target != Target.REDLOCK) {
@@ -33,6 +36,10 @@ record Resource(LockKey key) {
     /** Whether nobody else may hold it meanwhile, so that it can guard a register. */
     boolean isExclusive() {
         return key.kind() == LockKind.MUTEX || key.kind() == LockKind.WRITE;
+    }
+
+    boolean isCoveted() {
+        return key.name().equals(COVETED);
     }
 
     ReactiveLock of(LockClient client) {

@@ -22,18 +22,20 @@ final class SentinelServers implements Deployment {
 
     private static final Duration LOOK = Duration.ofMillis(100);
 
+    private final Terms terms;
     private final RedisSentinels sentinels;
     private final List<RedisServer> servers;
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
 
-    private SentinelServers(RedisSentinels sentinels) {
+    private SentinelServers(Terms terms, RedisSentinels sentinels) {
+        this.terms = terms;
         this.sentinels = sentinels;
         servers = sentinels.servers();
     }
 
-    static Deployment start() {
+    static Deployment start(Terms terms) {
         LocalServers.choose();
-        return new SentinelServers(RedisSentinels.start());
+        return new SentinelServers(terms, RedisSentinels.start());
     }
 
     @Override
@@ -43,7 +45,7 @@ final class SentinelServers implements Deployment {
 
     @Override
     public Address direct() {
-        return new Address(Target.SENTINEL, List.of(sentinels.uri()));
+        return new Address(terms, List.of(sentinels.uri()));
     }
 
     @Override

@@ -10,18 +10,26 @@ import java.util.List;
  * @param targets which back ends, one after the other
  * @param time how long faults are injected into each
  * @param seed what the plans come from
+ * @param processes how many clients there are at a time
+ * @param flaw what is wrong on purpose
  * @param folder where histories and reports go
  */
-record Settings(List<Target> targets, Duration time, long seed, Path folder) {
+record Settings(List<Target> targets, Duration time, long seed, int processes, Flaw flaw, Path folder) {
 
     static final String USAGE = """
-            usage: hostile redis|sentinel|redlock|zookeeper|all --minutes N [--seed S] [--folder F]
+            usage: hostile redis|sentinel|redlock|zookeeper|all --minutes N [--seed S] [--clients C] [--flaw W] [--folder F]
               --minutes N   how long faults are injected into each back end, from 1 to 600
               --seed S      which faults, when, and where; the current time by default
+              --clients C   how many client processes there are at a time, from 1 to 20; 3 by default
+              --flaw W      what is to be wrong on purpose, to see that it is found: no_quarantine (servers of a Redlock
+                            that come back empty vote at once) or long_belief (clients believe three times as long as they
+                            may); none by default
               --folder F    where histories and reports go; proof/target/hostile by default
             """;
 
     private static final int MOST_MINUTES = 600;
+    private static final int PROCESSES = 3;
+    private static final int MOST_PROCESSES = 20;
 
     static Settings parse(List<String> arguments, long anySeed) {
         if (arguments.isEmpty() || arguments.size() % 2 == 0) {
@@ -31,12 +39,16 @@ record Settings(List<Target> targets, Duration time, long seed, Path folder) {
                 arguments.get(0).equals("all") ? List.of(Target.values()) : List.of(Target.parse(arguments.get(0)));
         int minutes = 0;
         long seed = anySeed;
+        int processes = PROCESSES;
+        Flaw flaw = Flaw.NONE;
         Path folder = Path.of("proof", "target", "hostile");
         for (int i = 1; i < arguments.size(); i += 2) {
             String value = arguments.get(i + 1);
             switch (arguments.get(i)) {
                 case "--minutes" -> minutes = Integer.parseInt(value);
                 case "--seed" -> seed = Long.parseLong(value);
+                case "--clients" -> processes = Integer.parseInt(value);
+                case "--flaw" -> flaw = Flaw.parse(value);
                 case "--folder" -> folder = Path.of(value);
                 default -> throw new IllegalArgumentException("no such option: " + arguments.get(i));
             }
@@ -45,6 +57,10 @@ record Settings(List<Target> targets, Duration time, long seed, Path folder) {
             throw new IllegalArgumentException(
                     "--minutes must be from 1 to %d, was %d".formatted(MOST_MINUTES, minutes));
         }
-        return new Settings(targets, Duration.ofMinutes(minutes), seed, folder.toAbsolutePath());
+        if (processes < 1 || processes > MOST_PROCESSES) {
+            throw new IllegalArgumentException(
+                    "--clients must be from 1 to %d, was %d".formatted(MOST_PROCESSES, processes));
+        }
+        return new Settings(targets, Duration.ofMinutes(minutes), seed, processes, flaw, folder.toAbsolutePath());
     }
 }

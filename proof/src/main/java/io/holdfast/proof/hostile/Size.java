@@ -1,6 +1,7 @@
 package io.holdfast.proof.hostile;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -17,15 +18,21 @@ sealed interface Size {
     double pace();
 
     /**
-     * Whatever a world can suffer, for so long.
+     * Whatever a world can suffer, for so long; some of it more often.
      *
      * @param time after which no other fault comes
      */
     record Lasting(Duration time) implements Size {
 
+        /** Those come three times as often as others: a promise stands or falls with them. */
+        private static final Set<FaultKind> TELLING =
+                Set.of(FaultKind.MAJORITY_EMPTIED, FaultKind.MASTER_FROZEN, FaultKind.LEADER_FROZEN);
+
         @Override
         public List<FaultKind> of(List<FaultKind> kinds) {
-            return kinds;
+            List<FaultKind> often = new ArrayList<>(kinds);
+            kinds.stream().filter(TELLING::contains).forEach(kind -> often.addAll(List.of(kind, kind)));
+            return often;
         }
 
         @Override

@@ -6,7 +6,6 @@ import io.holdfast.testkit.history.RecoveryCheck;
 import io.holdfast.testkit.history.RegisterCheck;
 import io.holdfast.testkit.history.TokenCheck;
 import io.holdfast.testkit.history.Violation;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,12 +17,12 @@ final class Verdict {
 
     private final History history;
     private final History withoutGaps;
-    private final Target target;
+    private final Terms terms;
 
-    Verdict(Evidence evidence, List<Gap> gaps, Target target, Duration lease) {
-        this.target = target;
+    Verdict(Evidence evidence, List<Gap> gaps, Terms terms) {
+        this.terms = terms;
         history = evidence.all();
-        withoutGaps = gaps.isEmpty() ? history : evidence.withoutGaps(gaps, lease);
+        withoutGaps = gaps.isEmpty() ? history : evidence.withoutGaps(gaps, terms.lease());
     }
 
     History history() {
@@ -42,9 +41,9 @@ final class Verdict {
 
     List<Violation> violations(List<String> others) {
         List<Violation> all = new ArrayList<>(withoutGaps.violations(new BeliefCheck()));
-        History tokens = target == Target.REDLOCK ? Sharers.leftOut(withoutGaps) : withoutGaps;
+        History tokens = terms.target() == Target.REDLOCK ? Sharers.leftOut(withoutGaps) : withoutGaps;
         all.addAll(tokens.violations(new TokenCheck()));
-        all.addAll(history.violations(new RegisterCheck(), new RecoveryCheck(Afterwards.limit(target))));
+        all.addAll(history.violations(new RegisterCheck(), new RecoveryCheck(Afterwards.limit(terms))));
         others.forEach(other -> all.add(new Violation("campaign", other)));
         return all;
     }

@@ -28,10 +28,12 @@ final class ZooKeeperServers implements Deployment {
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final String ROOT = "/holdfast";
 
+    private final Terms terms;
     private final List<ZooKeeperProcess> servers = new ArrayList<>();
     private final Wires wires;
 
-    private ZooKeeperServers(int clients, Path folder) {
+    private ZooKeeperServers(Terms terms, int clients, Path folder) {
+        this.terms = terms;
         String members = IntStream.rangeClosed(1, SERVERS)
                 .mapToObj(id -> "server.%d=127.0.0.1:%d:%d".formatted(id, FreePorts.next(), FreePorts.next()))
                 .collect(Collectors.joining("\n"));
@@ -45,8 +47,8 @@ final class ZooKeeperServers implements Deployment {
         wires = new Wires(clients, servers.stream().map(ZooKeeperProcess::port).toList());
     }
 
-    static Deployment start(int clients, Path folder) {
-        ZooKeeperServers all = new ZooKeeperServers(clients, folder);
+    static Deployment start(Terms terms, int clients, Path folder) {
+        ZooKeeperServers all = new ZooKeeperServers(terms, clients, folder);
         try {
             all.servers.forEach(ZooKeeperProcess::start);
             all.awaitAll();
@@ -76,9 +78,9 @@ final class ZooKeeperServers implements Deployment {
         return addressAt(servers.stream().map(ZooKeeperProcess::port).toList());
     }
 
-    private static Address addressAt(List<Integer> ports) {
+    private Address addressAt(List<Integer> ports) {
         String all = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
-        return new Address(Target.ZOOKEEPER, List.of(all));
+        return new Address(terms, List.of(all));
     }
 
     @Override

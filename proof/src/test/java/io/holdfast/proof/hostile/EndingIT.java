@@ -40,6 +40,8 @@ class EndingIT {
                         "5",
                         "--seed",
                         "1",
+                        "--clients",
+                        "1",
                         "--folder",
                         folder.toString()))
                 .redirectErrorStream(true)

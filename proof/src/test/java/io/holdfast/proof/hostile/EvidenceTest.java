@@ -32,8 +32,12 @@ class EvidenceTest {
         who.acquired(from, who.asked(from - 1, LOCK), token, until);
     }
 
+    private static Terms terms(Target target) {
+        return Terms.of(target).with(LEASE);
+    }
+
     private static int violations(Evidence evidence, Gap... gaps) {
-        return new Verdict(evidence, List.of(gaps), Target.REDIS, LEASE)
+        return new Verdict(evidence, List.of(gaps), terms(Target.REDIS))
                 .violations(List.of())
                 .size();
     }
@@ -96,7 +100,7 @@ class EvidenceTest {
     }
 
     private int tokenViolations(Target target) {
-        return new Verdict(evidence(), List.of(), target, LEASE)
+        return new Verdict(evidence(), List.of(), terms(target))
                 .violations(List.of())
                 .size();
     }
