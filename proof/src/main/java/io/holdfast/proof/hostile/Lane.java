@@ -64,6 +64,8 @@ final class Lane {
                 .with(LockOptions.builder()
                         .leaseDuration(lease)
                         .waitTimeout(waitTimeout)
+                        // Else most renewals repair in time what a fault has broken.
+                        .autoRenew(random.nextBoolean())
                         .build());
         Duration hold = hold(resource);
         Operation operation = Operation.ask(recorder, resource);
