@@ -52,7 +52,7 @@ public final class Hostile {
     private static int run(Target target, Settings settings, PrintStream out) throws IOException, InterruptedException {
         Path folder = newFolder(settings.folder(), target.word() + "-" + settings.seed());
         Campaign.Order order = new Campaign.Order(
-                Terms.of(target).with(settings.flaw()),
+                settings.terms(target),
                 new Size.Lasting(settings.time()),
                 settings.seed(),
                 new Crew(settings.processes(), 0, LANES),

@@ -39,6 +39,7 @@ final class ZooKeeperProcess implements AutoCloseable {
                 clientPort=%d
                 clientPortAddress=127.0.0.1
                 maxClientCnxns=0
+                maxSessionTimeout=60000
                 admin.enableServer=false
                 4lw.commands.whitelist=srvr
                 %s

@@ -29,10 +29,20 @@ class SettingsTest {
     }
 
     @Test
+    void leasesAreAsUsualUnlessTheyAreGiven() {
+        assertThat(parse("zookeeper --minutes 3").terms(Target.ZOOKEEPER)).isEqualTo(Terms.of(Target.ZOOKEEPER));
+        assertThat(parse("redlock --minutes 3 --lease 6 --flaw no_quarantine").terms(Target.REDLOCK))
+                .isEqualTo(new Terms(Target.REDLOCK, Duration.ofSeconds(6), Flaw.NO_QUARANTINE));
+    }
+
+    @Test
     void whatDoesNotFitIsSaid() {
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis")).withMessageContaining("--minutes");
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 0"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --speed 4"));
+        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --lease 61"));
+        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --clients 0"));
+        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --flaw all"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("mysql --minutes 3"));
     }
 }
