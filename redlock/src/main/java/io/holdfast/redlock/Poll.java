@@ -27,9 +27,6 @@ final class Poll<A> {
     /** Where Reactor looks for what to do with an error that comes too late for its subscriber. By default it is logged as an error. */
     private static final String LATE_ERRORS = "reactor.onErrorDropped.local";
 
-    private static final Consumer<Throwable> KNOWN_TO_BE_LATE =
-            late -> LOG.debug("A master has failed after it was not awaited any more", late);
-
     /** Hears the answers. */
     interface Clerk<A> {
 
@@ -49,8 +46,12 @@ final class Poll<A> {
     Poll(int masters, Duration limit, Context context, Clerk<A> clerk) {
         asks = new AtomicReferenceArray<>(masters);
         this.limit = limit;
-        this.context = context.put(LATE_ERRORS, KNOWN_TO_BE_LATE);
+        this.context = context.put(LATE_ERRORS, (Consumer<Throwable>) Poll::cameLate);
         this.clerk = clerk;
+    }
+
+    private static void cameLate(Throwable error) {
+        LOG.debug("A master has failed after it was not awaited any more", error);
     }
 
     /** Asks these masters; returns when all are asked. Called once. */
