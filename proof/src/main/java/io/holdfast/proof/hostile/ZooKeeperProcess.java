@@ -83,6 +83,16 @@ final class ZooKeeperProcess implements AutoCloseable {
         return mode().contains("Mode: ");
     }
 
+    /** The same; one that has ended by itself is started again, as whoever runs it would do. */
+    boolean servesAgain() {
+        Child running = process;
+        if (running != null && !running.isAlive()) {
+            close();
+            start();
+        }
+        return serves();
+    }
+
     private String mode() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), LOOK_MILLIS);

@@ -24,7 +24,7 @@ import org.apache.zookeeper.KeeperException;
 final class ZooKeeperServers implements Deployment {
 
     private static final int SERVERS = 3;
-    private static final Duration STARTS_WITHIN = Duration.ofSeconds(60);
+    private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final String ROOT = "/holdfast";
 
@@ -65,7 +65,10 @@ final class ZooKeeperServers implements Deployment {
 
     private void awaitAll() throws InterruptedException {
         Await.until(
-                "all servers serve", STARTS_WITHIN, LOOK, () -> servers.stream().allMatch(ZooKeeperProcess::serves));
+                "all servers serve",
+                STARTS_WITHIN,
+                LOOK,
+                () -> servers.stream().allMatch(ZooKeeperProcess::servesAgain));
     }
 
     @Override
