@@ -3,8 +3,11 @@ package io.holdfast.redlock;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.BaseSubscriber;
@@ -18,6 +21,11 @@ import reactor.util.context.Context;
  * them.
  */
 final class Poll<A> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedlockBackend.class);
+
+    /** Where Reactor looks for what to do with an error that comes too late for its subscriber. By default it is logged as an error. */
+    private static final String LATE_ERRORS = "reactor.onErrorDropped.local";
 
     /** Hears the answers. */
     interface Clerk<A> {
@@ -38,8 +46,12 @@ final class Poll<A> {
     Poll(int masters, Duration limit, Context context, Clerk<A> clerk) {
         asks = new AtomicReferenceArray<>(masters);
         this.limit = limit;
-        this.context = context;
+        this.context = context.put(LATE_ERRORS, (Consumer<Throwable>) Poll::cameLate);
         this.clerk = clerk;
+    }
+
+    private static void cameLate(Throwable error) {
+        LOG.debug("A master has failed after it was not awaited any more", error);
     }
 
     /** Asks these masters; returns when all are asked. Called once. */

@@ -1,0 +1,85 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+
+/**
+ * Where a process finds the locks.
+ *
+ * @param terms which back end, and how it is used
+ * @param servers their addresses, as the back end wants them
+ */
+record Address(Terms terms, List<String> servers) {
+
+    /** What part of a lease a grant that was pushed has until it is confirmed. */
+    private static final int CLAIMS = 4;
+
+    /** With one replica, all of them. */
+    private static final int CONFIRMATIONS = 1;
+
+    private static final Duration CONFIRMED_WITHIN = Duration.ofMillis(200);
+    private static final int CONNECT_MILLIS = 2_000;
+
+    String toText() {
+        return terms.toText() + " " + String.join(" ", servers);
+    }
+
+    static Address parse(String text) {
+        List<String> words = List.of(text.split(" "));
+        return new Address(
+                Terms.parse(words.subList(0, Terms.WORDS)), List.copyOf(words.subList(Terms.WORDS, words.size())));
+    }
+
+    /** A back end, and what it does not close by itself. */
+    record Opened(LockBackend backend, Runnable rest) {}
+
+    Opened open() {
+        return switch (terms.target()) {
+            case REDIS -> overRedis(List.of(servers.get(0)));
+            case SENTINEL -> overRedis(List.of(servers.get(0)));
+            case REDLOCK -> overRedis(servers);
+            case ZOOKEEPER -> overZooKeeper();
+        };
+    }
+
+    private Opened overRedis(List<String> uris) {
+        ClientResources resources = ClientResources.create();
+        List<RedisLockBackend> backends = new ArrayList<>();
+        uris.forEach(uri -> backends.add(redis(resources, uri)));
+        LockBackend backend = terms.target() == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
+        return new Opened(
+                terms.flaw().on(backend),
+                () -> resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly());
+    }
+
+    private RedisLockBackend redis(ClientResources resources, String uri) {
+        RedisLockBackend.Builder builder = RedisLockBackend.builder(RedisURI.create(uri))
+                .claimTime(terms.lease().dividedBy(CLAIMS));
+        if (terms.target() == Target.SENTINEL) {
+            builder = builder.confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN);
+        }
+        if (terms.target() == Target.REDLOCK) {
+            // All processes have the same lease, so this is the longest of them.
+            builder = builder.quarantine(terms.flaw() == Flaw.NO_QUARANTINE ? Duration.ZERO : terms.lease());
+        }
+        return builder.resources(resources).build();
+    }
+
+    private Opened overZooKeeper() {
+        CuratorFramework client = CuratorFrameworkFactory.newClient(
+                servers.get(0), (int) terms.lease().toMillis(), CONNECT_MILLIS, new ExponentialBackoffRetry(50, 3));
+        client.start();
+        return new Opened(terms.flaw().on(ZooKeeperLockBackend.over(client)), client::close);
+    }
+}

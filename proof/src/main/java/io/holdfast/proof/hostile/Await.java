@@ -1,0 +1,34 @@
+package io.holdfast.proof.hostile;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Looks again and again, where nothing tells. */
+final class Await {
+
+    private Await() {}
+
+    static void until(String what, Duration limit, Duration pause, BooleanSupplier condition)
+            throws InterruptedException {
+        Boolean unused =
+                some(what, limit, pause, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
+    }
+
+    static <T> T some(String what, Duration limit, Duration pause, Supplier<Optional<T>> look)
+            throws InterruptedException {
+        long startNanos = System.nanoTime();
+        while (true) {
+            Optional<T> found = look.get();
+            if (found.isPresent()) {
+                return found.get();
+            }
+            if (System.nanoTime() - startNanos > limit.toNanos()) {
+                throw new IllegalStateException("not within %s: %s".formatted(limit, what));
+            }
+            TimeUnit.NANOSECONDS.sleep(pause.toNanos());
+        }
+    }
+}

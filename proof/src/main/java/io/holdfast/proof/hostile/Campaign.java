@@ -1,0 +1,197 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.proof.hostile.Clients.Standstill;
+import io.holdfast.testkit.history.History;
+import io.holdfast.testkit.history.HistoryEvent;
+import io.holdfast.testkit.history.HistoryRecorder;
+import io.holdfast.testkit.server.RedisServer;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Starts a world, breaks it by the plan, heals it, and collects what was seen. */
+final class Campaign {
+
+    private static final String COORDINATOR = "coordinator";
+
+    /**
+     * What is to be done.
+     *
+     * @param terms against which back end, and how it is used
+     * @param size how much
+     * @param seed what the plan and the choices of the clients come from
+     * @param crew who uses the locks
+     * @param folder where histories and servers' data go; is created
+     */
+    record Order(Terms terms, Size size, long seed, Crew crew, Path folder) {
+
+        Target target() {
+            return terms.target();
+        }
+    }
+
+    private final Order order;
+    private final HistoryRecorder recorder = HistoryRecorder.inMemory(COORDINATOR);
+    private final PrintStream console;
+
+    /**
+     * A campaign that was not begun.
+     *
+     * @param console told of each fault
+     */
+    Campaign(Order order, PrintStream console) {
+        this.order = order;
+        this.console = console;
+    }
+
+    Outcome run() throws InterruptedException {
+        LocalServers.choose();
+        try {
+            Path unused = Files.createDirectories(order.folder());
+        } catch (IOException e) {
+            throw new UncheckedIOException("no folder " + order.folder(), e);
+        }
+        try (var registerServer = RedisServer.start();
+                Stalls stalls = new Stalls();
+                Deployment deployment =
+                        Deployment.start(order.terms(), order.crew().places(), order.folder());
+                Clients clients = new Clients(new Clients.Setup(
+                        order.folder(), order.seed(), order.crew(), registerServer.uri(), deployment::addressOf))) {
+            clients.start();
+            long fromNanos = System.nanoTime();
+            FaultLog log = new FaultLog(order.folder().resolve("faults.txt"), console);
+            List<String> troubles = hurt(clients, deployment, log);
+            Duration hostile = Duration.ofNanos(System.nanoTime() - fromNanos);
+            recorder.faultsEnded(System.nanoTime());
+            log.says("No more faults: the clients end, and it is looked at what is left.");
+            List<String> complaints = clients.end();
+            new Afterwards(deployment, recorder).look();
+            log.close();
+            return outcome(
+                    log.injected(),
+                    troubles,
+                    standstills(clients, stalls),
+                    clients.journals(),
+                    deployment.gaps(),
+                    complaints,
+                    registerServer.uri(),
+                    hostile,
+                    fromNanos);
+        }
+    }
+
+    /** Returns what went wrong with the faults themselves. */
+    private List<String> hurt(Clients clients, Deployment deployment, FaultLog log) throws InterruptedException {
+        Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(clients.faults());
+        faults.putAll(deployment.faults());
+        faults.put(FaultKind.PROCESSORS_BUSY, new BusyProcessors(order.folder())::starve);
+        List<FaultThread> threads = new ArrayList<>();
+        for (FaultKind.Field field : FaultKind.Field.values()) {
+            List<FaultKind> kinds = order.size()
+                    .of(faults.keySet().stream()
+                            .filter(kind -> kind.field() == field)
+                            .sorted()
+                            .toList());
+            if (!kinds.isEmpty()) {
+                threads.add(new FaultThread(planOf(field, kinds), order.size(), faults, log));
+            }
+        }
+        threads.forEach(Thread::start);
+        List<String> troubles = new ArrayList<>();
+        try {
+            for (FaultThread thread : threads) {
+                thread.await().ifPresent(troubles::add);
+            }
+            return troubles;
+        } finally {
+            threads.forEach(Thread::interrupt);
+        }
+    }
+
+    private Plan planOf(FaultKind.Field field, List<FaultKind> kinds) {
+        long seed = order.seed() * 31 + field.name().hashCode();
+        double pace = order.size().pace()
+                * (field == FaultKind.Field.SERVERS ? order.target().calm() : 1);
+        Duration longestGap = Duration.ofMillis((long) (field.longestGap().toMillis() * pace));
+        return new Plan(seed, kinds, order.terms().lease(), longestGap);
+    }
+
+    private static List<Standstill> standstills(Clients clients, Stalls stalls) {
+        List<Standstill> all = new ArrayList<>(clients.standstills());
+        all.addAll(stalls.seen());
+        return all;
+    }
+
+    private Outcome outcome(
+            List<Injected> injected,
+            List<String> troubles,
+            List<Standstill> standstills,
+            List<Path> journals,
+            List<Gap> gaps,
+            List<String> complaints,
+            String registerUri,
+            Duration hostile,
+            long fromNanos) {
+        List<HistoryEvent> events = new ArrayList<>(read(journals));
+        events.addAll(written(recorder.events()));
+        List<String> found = new ArrayList<>(complaints);
+        try (Register register = new Register(registerUri)) {
+            RegisterLog log = RegisterLog.of(register, order.target());
+            events.addAll(log.events());
+            found.addAll(log.lostUpdates());
+            Verdict verdict = new Verdict(new Evidence(events, standstills), gaps, order.terms());
+            return new Outcome(
+                    order,
+                    hostile,
+                    fromNanos,
+                    injected,
+                    troubles,
+                    gaps,
+                    standstills,
+                    verdict.history(),
+                    verdict.successions(),
+                    verdict.unpromised(),
+                    log.taken(),
+                    log.refused(),
+                    verdict.violations(found));
+        }
+    }
+
+    /** Beside the histories of the clients, so that all can be looked at again. */
+    private List<HistoryEvent> written(List<HistoryEvent> own) {
+        try {
+            Path unused = Files.write(
+                    order.folder().resolve("history-" + COORDINATOR + ".txt"),
+                    own.stream().map(HistoryEvent::line).toList());
+            return own;
+        } catch (IOException e) {
+            throw new UncheckedIOException("a history cannot be written", e);
+        }
+    }
+
+    private static List<HistoryEvent> read(List<Path> journals) {
+        List<Reader> readers = new ArrayList<>();
+        try {
+            for (Path journal : journals) {
+                readers.add(Files.newBufferedReader(journal));
+            }
+            try {
+                return History.read(readers).events();
+            } finally {
+                for (Reader reader : readers) {
+                    reader.close();
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("a history cannot be read", e);
+        }
+    }
+}

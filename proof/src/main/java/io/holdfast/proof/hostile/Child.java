@@ -1,0 +1,151 @@
+package io.holdfast.proof.hostile;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process that ends with this one, however this one ends, and also when it is frozen then. It can be killed, frozen and woken, and talked
+ * to line by line.
+ */
+final class Child implements Participant {
+
+    /**
+     * Becomes the program, so that its process id is the child's, and leaves a guard behind that kills it when the parent is gone: a frozen
+     * process cannot look by itself. Once a second, since nothing tells.
+     */
+    private static final String GUARDED = """
+            parent=$PPID; me=$$
+            (while kill -0 $parent && kill -0 $me; do sleep 1; done
+             kill -0 $parent || kill -9 $me) </dev/null >/dev/null 2>&1 &
+            exec "$@"
+            """;
+
+    private static final Set<Child> LIVING = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> LIVING.forEach(Child::close), "children-killer"));
+    }
+
+    private final String name;
+    private final Process process;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+
+    private Child(String name, Process process) {
+        this.name = name;
+        this.process = process;
+    }
+
+    /** Starts any program; what it has to complain about goes to the file. */
+    static Child start(String name, List<String> program, Path complaints) {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-" + name));
+        command.addAll(program);
+        try {
+            Child child = new Child(
+                    name,
+                    new ProcessBuilder(command)
+                            .redirectError(ProcessBuilder.Redirect.appendTo(complaints.toFile()))
+                            .start());
+            LIVING.add(child);
+            Thread reader = new Thread(child::read, "output of " + name);
+            reader.setDaemon(true);
+            reader.start();
+            return child;
+        } catch (IOException e) {
+            throw new UncheckedIOException(name + " cannot be started", e);
+        }
+    }
+
+    /** Starts another Java of the same class path, small. */
+    static Child java(String name, Class<?> main, List<String> options, List<String> arguments, Path complaints) {
+        List<String> program = new ArrayList<>();
+        program.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        program.addAll(List.of("-Xmx128m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        program.addAll(options);
+        program.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        program.addAll(arguments);
+        return start(name, program, complaints);
+    }
+
+    private void read() {
+        try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = output.readLine(); line != null; line = output.readLine()) {
+                lines.add(line);
+            }
+        } catch (IOException streamClosed) {
+            // It has ended, and took its pipe along.
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    @Override
+    public @Nullable String line(Duration within) throws InterruptedException {
+        return lines.poll(within.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void tell(String word) {
+        try {
+            Writer input = process.outputWriter(StandardCharsets.UTF_8);
+            input.write(word + "\n");
+            input.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(name + " does not listen", e);
+        }
+    }
+
+    /** SIGSTOP: it runs no instruction until it is woken. */
+    void freeze() {
+        signal("-STOP");
+    }
+
+    /** SIGCONT. */
+    void wake() {
+        signal("-CONT");
+    }
+
+    private void signal(String signal) {
+        try {
+            Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid())).start();
+            int code = kill.onExit().join().exitValue();
+            if (code != 0 && process.isAlive()) {
+                throw new IllegalStateException("kill %s of %s answered %d".formatted(signal, name, code));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("this system has no kill command", e);
+        }
+    }
+
+    /** SIGKILL; returns when it is gone. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        process.onExit().join();
+        LIVING.remove(this);
+    }
+
+    @Override
+    public String toString() {
+        return "%s (%d)".formatted(name, process.pid());
+    }
+}

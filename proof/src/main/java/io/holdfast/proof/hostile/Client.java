@@ -1,0 +1,135 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.history.HistoryRecorder;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/**
+ * A process that uses locks. It is told what to do by its standard input, one word a line: {@value #TIME} is answered with its
+ * monotonic time, {@value #GO} starts, {@value #END} lets it finish what it does and close its client; then it says {@value #DONE}.
+ * Where a process would cost too much, one that is there already can be such a client too.
+ */
+public final class Client {
+
+    static final String READY = "READY";
+    static final String TIME = "TIME";
+    static final String GO = "GO";
+    static final String END = "END";
+    static final String DONE = "DONE";
+
+    private static final int SAMPLE_MILLIS = 40;
+    private static final Duration FINISHES_WITHIN = Duration.ofSeconds(2);
+    private static final Duration CLOSES_WITHIN = Duration.ofSeconds(10);
+
+    private final ClientOrder order;
+    private final Writer journal;
+    private final HistoryRecorder recorder;
+    private final Register register;
+    private final Address.Opened opened;
+    private final LockClient locks;
+    private final Set<Operation> current = ConcurrentHashMap.newKeySet();
+    private final ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "sampler");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private final Consumer<String> says;
+
+    /** Written by who gives the orders. */
+    private volatile boolean goesOn = true;
+
+    /** Written and read by who gives the orders. */
+    private Disposable running = () -> {};
+
+    /**
+     * Connects, and says {@value #READY}.
+     *
+     * @param says told each line that it answers
+     */
+    Client(ClientOrder order, Consumer<String> says) throws IOException {
+        this.order = order;
+        this.says = says;
+        journal = Files.newBufferedWriter(order.journal());
+        recorder = HistoryRecorder.lines(order.name(), journal);
+        register = new Register(order.register());
+        opened = order.address().open();
+        locks = LockClient.builder(opened.backend())
+                .options(LockOptions.builder()
+                        .leaseDuration(order.address().terms().lease())
+                        .build())
+                .build();
+        says.accept(READY);
+    }
+
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        Client client = new Client(ClientOrder.parse(arguments), Client::print);
+        try (BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            String word = orders.readLine();
+            while (word != null && client.obeys(word)) {
+                word = orders.readLine();
+            }
+        }
+        // Whatever threads a driver has left behind: this process has said all that it had to say.
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** False when that was the last order. */
+    boolean obeys(String word) throws IOException, InterruptedException {
+        switch (word) {
+            case TIME -> says.accept(TIME + " " + System.nanoTime());
+            case GO -> running = start();
+            case END -> end();
+            default -> throw new IllegalArgumentException("no such order: " + word);
+        }
+        return !word.equals(END);
+    }
+
+    private Disposable start() {
+        var unused = sampler.scheduleWithFixedDelay(
+                () -> current.forEach(Operation::sample), SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
+        return Flux.range(0, order.lanes())
+                .map(number -> new Lane(order, locks, register, recorder, current, number))
+                .flatMap(lane -> lane.run(() -> goesOn), order.lanes())
+                .subscribe();
+    }
+
+    /** What does not end soon is cancelled. What still holds when the client is closed is lost then, which is told before. */
+    private void end() throws IOException, InterruptedException {
+        goesOn = false;
+        long startNanos = System.nanoTime();
+        while (!running.isDisposed() && System.nanoTime() - startNanos < FINISHES_WITHIN.toNanos()) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+        running.dispose();
+        current.forEach(Operation::leaves);
+        var closed = locks.close().toFuture().orTimeout(CLOSES_WITHIN.toSeconds(), TimeUnit.SECONDS);
+        String outcome = closed.handle((unused, error) -> error == null ? "" : " " + error)
+                .join();
+        opened.rest().run();
+        register.close();
+        journal.close();
+        sampler.shutdown();
+        says.accept(DONE + outcome);
+    }
+
+    private static void print(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+}

@@ -1,0 +1,79 @@
+package io.holdfast.proof.hostile;
+
+import java.time.Duration;
+
+/** What can be done to a world, and how long it lasts in leases. */
+enum FaultKind {
+    CLIENT_KILLED(Field.CLIENTS, "a client process killed (SIGKILL); another one takes its place", 0, 0.1),
+    CLIENT_FROZEN(Field.CLIENTS, "a client process frozen (SIGSTOP)", 0.05, 2.2),
+
+    SERVER_KILLED(Field.SERVERS, "a server killed and started again with its data", 0.02, 1.5),
+    SERVER_EMPTIED(Field.SERVERS, "a server killed and started again empty", 0.02, 1),
+    MAJORITY_EMPTIED(Field.SERVERS, "three of five servers killed and started again empty", 0.02, 0.5),
+    SERVER_FROZEN(Field.SERVERS, "a server frozen (SIGSTOP)", 0.05, 1.5),
+    SERVER_PAUSED(Field.SERVERS, "a server told to pause (CLIENT PAUSE)", 0.05, 1),
+    MASTER_KILLED(Field.SERVERS, "the master killed, its replica promoted", 0.02, 0.5),
+    MASTER_FROZEN(Field.SERVERS, "the master frozen, its replica promoted", 0.5, 2),
+    MASTER_CHANGED(Field.SERVERS, "a failover ordered (SENTINEL FAILOVER)", 0.02, 0.1),
+    REPLICA_KILLED(Field.SERVERS, "the replica killed and started again", 0.02, 1),
+    LEADER_KILLED(Field.SERVERS, "the leader killed and started again with its data", 0.02, 1),
+    LEADER_FROZEN(Field.SERVERS, "the leader frozen (SIGSTOP)", 0.05, 1.2),
+    FOLLOWER_KILLED(Field.SERVERS, "a follower killed and started again with its data", 0.02, 1),
+    FOLLOWER_FROZEN(Field.SERVERS, "a follower frozen (SIGSTOP)", 0.05, 1.2),
+
+    REQUESTS_DROPPED(Field.NETWORK, "a client's bytes to the servers dropped without a word", 0.1, 1.5),
+    ANSWERS_DROPPED(Field.NETWORK, "the servers' bytes to a client dropped without a word", 0.1, 1.5),
+    CONNECTIONS_RESET(Field.NETWORK, "a client's connections reset", 0.01, 0.05),
+    CONNECTIONS_REFUSED(Field.NETWORK, "a client's connections reset, and new ones refused", 0.05, 0.7),
+    BYTES_DELAYED(Field.NETWORK, "a client's bytes delayed in one direction", 0.2, 1.5),
+    CUT_IN_MIDSTREAM(Field.NETWORK, "a client's connection reset after some more bytes", 0.05, 0.5),
+
+    PROCESSORS_BUSY(Field.PROCESSORS, "all processors kept busy", 0.2, 1);
+
+    /** What one thread injects, one after the other; those of different fields overlap. */
+    enum Field {
+        CLIENTS(2_000),
+        SERVERS(5_000),
+        NETWORK(2_500),
+        PROCESSORS(15_000);
+
+        private final int longestGapMillis;
+
+        Field(int longestGapMillis) {
+            this.longestGapMillis = longestGapMillis;
+        }
+
+        /** The longest pause between two of them. */
+        Duration longestGap() {
+            return Duration.ofMillis(longestGapMillis);
+        }
+    }
+
+    private final Field field;
+    private final String says;
+    private final double shortest;
+    private final double longest;
+
+    FaultKind(Field field, String says, double shortest, double longest) {
+        this.field = field;
+        this.says = says;
+        this.shortest = shortest;
+        this.longest = longest;
+    }
+
+    Field field() {
+        return field;
+    }
+
+    String says() {
+        return says;
+    }
+
+    double shortest() {
+        return shortest;
+    }
+
+    double longest() {
+        return longest;
+    }
+}

@@ -1,0 +1,163 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.testkit.server.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+
+/**
+ * One Redis, or the five of a Redlock. They keep their data in an append-only file, which Redis writes before it answers: without a sync to
+ * the disk, since it is the process that is killed, not the machine.
+ */
+final class RedisServers implements Deployment {
+
+    private static final int REDLOCK = 5;
+    private static final int MAJORITY = 3;
+
+    private final Terms terms;
+    private final List<RedisServer> servers = new ArrayList<>();
+    private final List<Path> folders = new ArrayList<>();
+    private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+    private final Wires wires;
+
+    private RedisServers(Terms terms, int count, int clients, Path folder) {
+        this.terms = terms;
+        LocalServers.choose();
+        try {
+            for (int i = 0; i < count; i++) {
+                folders.add(Files.createDirectories(folder.resolve("redis-" + i)));
+                servers.add(start(folders.get(i)));
+            }
+            wires = new Wires(clients, servers.stream().map(RedisServer::port).toList());
+        } catch (IOException e) {
+            servers.forEach(RedisServer::close);
+            throw new UncheckedIOException("no folders for the servers", e);
+        } catch (RuntimeException e) {
+            servers.forEach(RedisServer::close);
+            throw e;
+        }
+    }
+
+    static Deployment one(Terms terms, int clients, Path folder) {
+        return new RedisServers(terms, 1, clients, folder);
+    }
+
+    static Deployment five(Terms terms, int clients, Path folder) {
+        return new RedisServers(terms, REDLOCK, clients, folder);
+    }
+
+    private static RedisServer start(Path folder) {
+        return RedisServer.builder()
+                .args("--appendonly", "yes", "--appendfsync", "no", "--dir", folder.toString())
+                .start();
+    }
+
+    @Override
+    public Address addressOf(int client) {
+        return addressAt(wires.ports(client));
+    }
+
+    @Override
+    public Address direct() {
+        return addressAt(servers.stream().map(RedisServer::port).toList());
+    }
+
+    private Address addressAt(List<Integer> ports) {
+        return new Address(
+                terms, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList());
+    }
+
+    @Override
+    public Map<FaultKind, Strike.Fault> faults() {
+        Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(wires.faults());
+        faults.put(FaultKind.SERVER_KILLED, strike -> restart(strike, List.of(strike.choice() % servers.size())));
+        faults.put(FaultKind.SERVER_EMPTIED, strike -> empty(strike, 1));
+        faults.put(FaultKind.SERVER_FROZEN, this::freeze);
+        faults.put(FaultKind.SERVER_PAUSED, this::pause);
+        if (terms.target() == Target.REDLOCK) {
+            faults.put(FaultKind.MAJORITY_EMPTIED, strike -> empty(strike, MAJORITY));
+        }
+        return faults;
+    }
+
+    private void restart(Strike strike, List<Integer> which) throws InterruptedException {
+        which.forEach(i -> servers.get(i).stop());
+        try {
+            strike.last();
+        } finally {
+            // At the same time: one after the other, a lease may be over before a majority is back.
+            which.parallelStream().forEach(i -> servers.get(i).restart());
+        }
+    }
+
+    /** A Redlock promises exclusion all the same: a server that lost its data stays away for the longest lease. */
+    private void empty(Strike strike, int count) throws InterruptedException {
+        long fromNanos = System.nanoTime();
+        List<Integer> which = Stream.iterate(strike.choice() % servers.size(), i -> (i + 1) % servers.size())
+                .limit(count)
+                .toList();
+        which.forEach(i -> {
+            servers.get(i).stop();
+            clear(folders.get(i));
+        });
+        restart(strike, which);
+        if (terms.target() == Target.REDIS) {
+            gaps.add(new Gap(fromNanos, System.nanoTime()));
+        }
+    }
+
+    private static void clear(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder())
+                    .filter(it -> !it.equals(folder))
+                    .toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the data of a server cannot be deleted", e);
+        }
+    }
+
+    private void freeze(Strike strike) throws InterruptedException {
+        RedisServer server = strike.oneOf(servers);
+        server.pause();
+        try {
+            strike.last();
+        } finally {
+            server.resume();
+        }
+    }
+
+    private void pause(Strike strike) throws InterruptedException {
+        String unused = RedisStore.ask(
+                strike.oneOf(servers).port(),
+                redis -> redis.clientPause(strike.time().toMillis()));
+        strike.last();
+    }
+
+    @Override
+    public List<Gap> gaps() {
+        return List.copyOf(gaps);
+    }
+
+    @Override
+    public List<String> leftovers() {
+        return servers.stream()
+                .flatMap(server -> RedisStore.leftovers(server.port()).stream())
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        wires.close();
+        servers.forEach(RedisServer::close);
+    }
+}

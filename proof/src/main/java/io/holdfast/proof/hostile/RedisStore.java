@@ -1,0 +1,51 @@
+package io.holdfast.proof.hostile;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+
+/** Questions to one Redis server, each over a connection of its own: the server may be another one by the next. */
+final class RedisStore {
+
+    /** May stay: the counter of a lock's tokens, which expires after a day. */
+    private static final String COUNTER = ":token";
+
+    /** May stay: what a claim that was withdrawn without an answer leaves, if it expires. */
+    private static final String TOMBSTONE = ":gone:";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private RedisStore() {}
+
+    static <T> T ask(int port, Function<RedisCommands<String, String>, T> question) {
+        RedisURI uri = RedisURI.builder()
+                .withHost("127.0.0.1")
+                .withPort(port)
+                .withTimeout(PATIENCE)
+                .build();
+        RedisClient client = RedisClient.create(uri);
+        try {
+            return question.apply(client.connect().sync());
+        } catch (RedisException e) {
+            throw new IllegalStateException("the Redis at port %d failed: %s".formatted(port, e.getMessage()), e);
+        } finally {
+            client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        }
+    }
+
+    static List<String> leftovers(int port) {
+        List<String> left = ask(
+                port,
+                redis -> redis.keys("*").stream()
+                        .filter(key -> !key.endsWith(COUNTER))
+                        .filter(key -> !key.contains(TOMBSTONE) || redis.pttl(key) == -1)
+                        .toList());
+        return left.stream()
+                .map(key -> "key %s at port %d".formatted(key, port))
+                .toList();
+    }
+}

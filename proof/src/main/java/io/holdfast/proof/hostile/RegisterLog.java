@@ -1,0 +1,40 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.proof.hostile.Register.Write;
+import io.holdfast.testkit.history.HistoryEvent;
+import io.holdfast.testkit.history.HistoryEvent.What;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the registers have taken.
+ *
+ * @param events one for each write, for the check of their order
+ * @param lostUpdates each write whose number is not one more than the one before
+ * @param taken how many writes
+ * @param refused how many reads and writes
+ */
+record RegisterLog(List<HistoryEvent> events, List<String> lostUpdates, long taken, long refused) {
+
+    static RegisterLog of(Register register, Target target) {
+        List<HistoryEvent> events = new ArrayList<>();
+        List<String> lost = new ArrayList<>();
+        long refused = 0;
+        long now = System.nanoTime();
+        for (Resource resource : Resource.all(target)) {
+            List<Write> writes = resource.isExclusive() ? register.writes(resource) : List.of();
+            refused += resource.isExclusive() ? register.refused(resource) : 0;
+            long order = 0;
+            for (Write write : writes) {
+                order++;
+                events.add(new HistoryEvent(
+                        now, write.process(), write.operation(), What.WRITTEN, null, write.token(), order, ""));
+                if (write.number() != order) {
+                    lost.add("the register of %s should have been set to %d, but was to %d by %s"
+                            .formatted(resource, order, write.number(), write));
+                }
+            }
+        }
+        return new RegisterLog(events, lost, events.size(), refused);
+    }
+}

@@ -1,0 +1,178 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.testkit.server.RedisSentinels;
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * A master, its replica, and three sentinels, without persistence. There are no wires: the sentinels tell the clients where the master is.
+ *
+ * <p>A failover may forget: what the promoted replica missed, and what the old master does until it is told that it is none any more. So each
+ * is a gap, from before it until both servers are in step again.
+ */
+final class SentinelServers implements Deployment {
+
+    /** The sentinels take eight seconds and more until they correct a server that believes to be the master. */
+    private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
+
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    private final Terms terms;
+    private final RedisSentinels sentinels;
+    private final List<RedisServer> servers;
+    private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+
+    private SentinelServers(Terms terms, RedisSentinels sentinels) {
+        this.terms = terms;
+        this.sentinels = sentinels;
+        servers = sentinels.servers();
+    }
+
+    static Deployment start(Terms terms) {
+        LocalServers.choose();
+        return new SentinelServers(terms, RedisSentinels.start());
+    }
+
+    @Override
+    public Address addressOf(int client) {
+        return direct();
+    }
+
+    @Override
+    public Address direct() {
+        return new Address(terms, List.of(sentinels.uri()));
+    }
+
+    @Override
+    public Map<FaultKind, Strike.Fault> faults() {
+        return Map.of(
+                FaultKind.MASTER_KILLED, this::killMaster,
+                FaultKind.MASTER_FROZEN, this::freezeMaster,
+                FaultKind.MASTER_CHANGED, this::changeMaster,
+                FaultKind.REPLICA_KILLED, this::killReplica,
+                FaultKind.SERVER_PAUSED, this::pauseMaster);
+    }
+
+    private void killMaster(Strike strike) throws InterruptedException {
+        RedisServer master = master();
+        failOver(master, () -> {
+            master.stop();
+            sentinels.awaitMaster(other(master));
+            strike.last();
+            master.restart();
+            follow(master, other(master));
+        });
+    }
+
+    /** As one who starts a server again would do. Left alone, as in the other cases, it takes the sentinels eight seconds and more. */
+    private static void follow(RedisServer replica, RedisServer master) {
+        String unused = RedisStore.ask(replica.port(), redis -> redis.replicaof(master.host(), master.port()));
+    }
+
+    private void freezeMaster(Strike strike) throws InterruptedException {
+        RedisServer master = master();
+        failOver(master, () -> {
+            master.pause();
+            try {
+                sentinels.awaitMaster(other(master));
+                strike.last();
+            } finally {
+                master.resume();
+            }
+        });
+    }
+
+    private void changeMaster(Strike strike) throws InterruptedException {
+        RedisServer master = master();
+        failOver(master, () -> {
+            RedisURI uri = RedisURI.create(sentinels.uri()).getSentinels().get(0);
+            RedisClient client = RedisClient.create();
+            try (var connection = client.connectSentinel(uri)) {
+                String unused = connection.sync().failover(RedisSentinels.MASTER_NAME);
+            } finally {
+                client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+            }
+            sentinels.awaitMaster(other(master));
+            strike.last();
+        });
+    }
+
+    /** What is done to the master so that the other one takes over. */
+    private interface Accident {
+        void happen() throws InterruptedException;
+    }
+
+    private void failOver(RedisServer master, Accident accident) throws InterruptedException {
+        long fromNanos = System.nanoTime();
+        accident.happen();
+        awaitStep(other(master));
+        gaps.add(new Gap(fromNanos, System.nanoTime()));
+    }
+
+    /** Two short silences in a row could look like a failover to the sentinels; this one is shorter than they wait. */
+    private void pauseMaster(Strike strike) throws InterruptedException {
+        long millis = Math.min(200, strike.time().toMillis());
+        String unused = RedisStore.ask(master().port(), redis -> redis.clientPause(millis));
+        Strike.last(Duration.ofMillis(millis));
+    }
+
+    /** No grant is confirmed meanwhile, and none is forgotten. */
+    private void killReplica(Strike strike) throws InterruptedException {
+        RedisServer master = master();
+        RedisServer replica = other(master);
+        replica.stop();
+        try {
+            strike.last();
+        } finally {
+            replica.restart();
+        }
+        awaitStep(master);
+    }
+
+    private RedisServer other(RedisServer server) {
+        return server.equals(servers.get(0)) ? servers.get(1) : servers.get(0);
+    }
+
+    private RedisServer master() throws InterruptedException {
+        return Await.some(
+                "one server is the master",
+                SETTLES_WITHIN,
+                LOOK,
+                () -> servers.stream().filter(this::isMasterInStep).findFirst());
+    }
+
+    private void awaitStep(RedisServer master) throws InterruptedException {
+        Await.until(master + " has its replica", SETTLES_WITHIN, LOOK, () -> isMasterInStep(master));
+    }
+
+    private boolean isMasterInStep(RedisServer server) {
+        try {
+            String info = RedisStore.ask(server.port(), redis -> redis.info("replication"));
+            return info.contains("role:master") && info.contains("state=online");
+        } catch (IllegalStateException away) {
+            return false;
+        }
+    }
+
+    @Override
+    public List<Gap> gaps() {
+        return List.copyOf(gaps);
+    }
+
+    @Override
+    public List<String> leftovers() {
+        return servers.stream()
+                .flatMap(server -> RedisStore.leftovers(server.port()).stream())
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        sentinels.close();
+    }
+}

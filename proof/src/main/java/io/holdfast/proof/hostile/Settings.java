@@ -1,0 +1,83 @@
+package io.holdfast.proof.hostile;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The command line.
+ *
+ * @param targets which back ends, one after the other
+ * @param time how long faults are injected into each
+ * @param seed what the plans come from
+ * @param leaseSeconds how long a lease lasts at most; 0 for what is usual for the back end
+ * @param processes how many clients there are at a time
+ * @param flaw what is wrong on purpose
+ * @param folder where histories and reports go
+ */
+record Settings(
+        List<Target> targets, Duration time, long seed, int leaseSeconds, int processes, Flaw flaw, Path folder) {
+
+    static final String USAGE = """
+            usage: hostile redis|sentinel|redlock|zookeeper|all --minutes N [--seed S] [--clients C] [--flaw W] [--folder F]
+              --minutes N   how long faults are injected into each back end, from 1 to 600
+              --seed S      which faults, when, and where; the current time by default
+              --lease L     how many seconds a lease lasts, and a fault in proportion, from 1 to 60; by default 2, and 4 for
+                            ZooKeeper: for a slow or busy machine, more
+              --clients C   how many client processes there are at a time, from 1 to 20; 3 by default
+              --flaw W      what is to be wrong on purpose, to see that it is found: no_quarantine (servers of a Redlock
+                            that come back empty vote at once) or long_belief (clients believe three times as long as they
+                            may); none by default
+              --folder F    where histories and reports go; proof/target/hostile by default
+            """;
+
+    private static final int MOST_MINUTES = 600;
+    private static final int MOST_LEASE_SECONDS = 60;
+    private static final int PROCESSES = 3;
+    private static final int MOST_PROCESSES = 20;
+
+    Terms terms(Target target) {
+        Terms terms = Terms.of(target).with(flaw);
+        return leaseSeconds == 0 ? terms : terms.with(Duration.ofSeconds(leaseSeconds));
+    }
+
+    static Settings parse(List<String> arguments, long anySeed) {
+        if (arguments.isEmpty() || arguments.size() % 2 == 0) {
+            throw new IllegalArgumentException("a back end is needed, and each option needs a value");
+        }
+        List<Target> targets =
+                arguments.get(0).equals("all") ? List.of(Target.values()) : List.of(Target.parse(arguments.get(0)));
+        int minutes = 0;
+        long seed = anySeed;
+        int leaseSeconds = 0;
+        int processes = PROCESSES;
+        Flaw flaw = Flaw.NONE;
+        Path folder = Path.of("proof", "target", "hostile");
+        for (int i = 1; i < arguments.size(); i += 2) {
+            String value = arguments.get(i + 1);
+            switch (arguments.get(i)) {
+                case "--minutes" -> minutes = Integer.parseInt(value);
+                case "--seed" -> seed = Long.parseLong(value);
+                case "--lease" -> leaseSeconds = Integer.parseInt(value);
+                case "--clients" -> processes = Integer.parseInt(value);
+                case "--flaw" -> flaw = Flaw.parse(value);
+                case "--folder" -> folder = Path.of(value);
+                default -> throw new IllegalArgumentException("no such option: " + arguments.get(i));
+            }
+        }
+        if (minutes < 1 || minutes > MOST_MINUTES) {
+            throw new IllegalArgumentException(
+                    "--minutes must be from 1 to %d, was %d".formatted(MOST_MINUTES, minutes));
+        }
+        if (leaseSeconds < 0 || leaseSeconds > MOST_LEASE_SECONDS) {
+            throw new IllegalArgumentException(
+                    "--lease must be from 1 to %d, was %d".formatted(MOST_LEASE_SECONDS, leaseSeconds));
+        }
+        if (processes < 1 || processes > MOST_PROCESSES) {
+            throw new IllegalArgumentException(
+                    "--clients must be from 1 to %d, was %d".formatted(MOST_PROCESSES, processes));
+        }
+        return new Settings(
+                targets, Duration.ofMinutes(minutes), seed, leaseSeconds, processes, flaw, folder.toAbsolutePath());
+    }
+}

@@ -1,0 +1,45 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.spi.LockKind;
+import io.holdfast.testkit.history.History;
+import io.holdfast.testkit.history.HistoryEvent.What;
+import io.holdfast.testkit.history.LockOperation;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Readers of a Redlock that asked at one time may have one token: a master that raises the token of one to what a majority has does not look
+ * whether another one has it. They exclude nobody whom the other would not exclude, and both exclude the same writers. Pure.
+ */
+final class Sharers {
+
+    private Sharers() {}
+
+    /** Leaves out who has the token of another reader that had it first, but later than this one had asked. */
+    static History leftOut(History history) {
+        Map<String, LockOperation> firsts = new HashMap<>();
+        Set<String> sharers = new HashSet<>();
+        List<LockOperation> readers = history.operations().stream()
+                .filter(it -> it.hasAcquired() && it.lock().kind() == LockKind.READ)
+                .sorted(Comparator.comparingLong(LockOperation::acquiredAt))
+                .toList();
+        for (LockOperation reader : readers) {
+            LockOperation first = firsts.putIfAbsent(reader.lock().name() + " " + reader.token(), reader);
+            if (first != null && reader.askedAt() < first.acquiredAt()) {
+                boolean unused = sharers.add(id(reader.process(), reader.number()));
+            }
+        }
+        return History.of(history.events().stream()
+                .filter(event ->
+                        event.what() == What.ASKED || !sharers.contains(id(event.process(), event.operation())))
+                .toList());
+    }
+
+    private static String id(String process, long operation) {
+        return process + "#" + operation;
+    }
+}

@@ -1,0 +1,36 @@
+package io.holdfast.proof.hostile;
+
+import java.time.Duration;
+import java.util.Locale;
+
+/** What a campaign attacks. */
+enum Target {
+    REDIS(Duration.ofSeconds(2)),
+    SENTINEL(Duration.ofSeconds(2)),
+    REDLOCK(Duration.ofSeconds(2)),
+    ZOOKEEPER(Duration.ofSeconds(4));
+
+    private final Duration lease;
+
+    Target(Duration lease) {
+        this.lease = lease;
+    }
+
+    /** How long a lease lasts at most; for ZooKeeper, the time-out of a session. */
+    Duration lease() {
+        return lease;
+    }
+
+    /** What pauses between faults into servers are multiplied by: a failover takes long, and exclusion is not promised meanwhile. */
+    int calm() {
+        return this == SENTINEL ? 5 : 1;
+    }
+
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    static Target parse(String word) {
+        return valueOf(word.toUpperCase(Locale.ROOT));
+    }
+}

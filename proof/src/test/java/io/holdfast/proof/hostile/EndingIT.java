@@ -1,0 +1,78 @@
+package io.holdfast.proof.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.server.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command as a process of its own. */
+class EndingIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration LOOK = Duration.ofMillis(50);
+
+    @TempDir
+    private Path folder;
+
+    private Process campaign() throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String classPath = System.getProperty("java.class.path");
+        // Of the servers, those that the build brings: the one of the PATH may be a script that starts another one.
+        return new ProcessBuilder(List.of(
+                        java,
+                        "-Xmx128m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-D" + RedisServer.SWITCH + "=embedded",
+                        "-cp",
+                        classPath,
+                        Hostile.class.getName(),
+                        "redis",
+                        "--minutes",
+                        "5",
+                        "--seed",
+                        "1",
+                        "--clients",
+                        "1",
+                        "--folder",
+                        folder.toString()))
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("said.txt").toFile())
+                .start();
+    }
+
+    @Test
+    void aCampaignThatIsTerminatedEndsAllThatItHasStarted() throws Exception {
+        Process campaign = campaign();
+        try {
+            Await.until("clients are at work", PATIENCE, LOOK, () -> !campaign.isAlive() || hasHistory());
+            List<ProcessHandle> started = campaign.descendants().toList();
+            assertThat(started).hasSizeGreaterThan(2);
+
+            campaign.destroy();
+
+            assertThat(campaign.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            Await.until(
+                    "nothing of it runs", PATIENCE, LOOK, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+        } finally {
+            campaign.destroyForcibly();
+        }
+    }
+
+    private boolean hasHistory() {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.anyMatch(file -> file.getFileName().toString().startsWith("history-")
+                    && file.toFile().length() > 0);
+        } catch (IOException | UncheckedIOException beingWritten) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package io.holdfast.proof.hostile;
+
+import static io.holdfast.proof.hostile.FaultKind.ANSWERS_DROPPED;
+import static io.holdfast.proof.hostile.FaultKind.CLIENT_FROZEN;
+import static io.holdfast.proof.hostile.FaultKind.CONNECTIONS_RESET;
+import static io.holdfast.proof.hostile.FaultKind.LEADER_KILLED;
+import static io.holdfast.proof.hostile.FaultKind.MAJORITY_EMPTIED;
+import static io.holdfast.proof.hostile.FaultKind.SERVER_EMPTIED;
+
+import org.junit.jupiter.api.Test;
+
+/** A short campaign against five servers of a Redlock, and one against an ensemble of three. */
+class QuorumHostileIT {
+
+    @Test
+    void redlockKeepsItsPromisesUnderEachFault() throws Exception {
+        ShortCampaign.keepsItsPromises(
+                Target.REDLOCK, CLIENT_FROZEN, SERVER_EMPTIED, MAJORITY_EMPTIED, ANSWERS_DROPPED, CONNECTIONS_RESET);
+    }
+
+    @Test
+    void zooKeeperKeepsItsPromisesUnderEachFault() throws Exception {
+        ShortCampaign.keepsItsPromises(Target.ZOOKEEPER, CLIENT_FROZEN, LEADER_KILLED, CONNECTIONS_RESET);
+    }
+}

@@ -1,0 +1,48 @@
+package io.holdfast.proof.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * What the normal build does of a campaign: each of some faults once, whatever time that takes, by the same seed each time. Leases are half as
+ * long as otherwise, and of two clients one is a process of its own.
+ */
+final class ShortCampaign {
+
+    private static final Crew CREW = new Crew(1, 1, 6);
+    private static final long SEED = 1;
+
+    private ShortCampaign() {}
+
+    static void keepsItsPromises(Target target, FaultKind... kinds) throws IOException, InterruptedException {
+        Path parent = Files.createDirectories(Path.of("target", "hostile"));
+        Path folder = Files.createTempDirectory(parent.toAbsolutePath(), "short-" + target.word() + "-");
+        Duration lease = target.lease().dividedBy(2);
+        Outcome outcome = new Campaign(
+                        new Campaign.Order(
+                                Terms.of(target).with(lease), new Size.Once(Set.of(kinds)), SEED, CREW, folder),
+                        new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8))
+                .run();
+        String report = new Report(outcome).toText();
+        System.out.println(report);
+        assertThat(outcome.violations()).as(report).isEmpty();
+        assertThat(outcome.troubles()).as(report).isEmpty();
+        assertThat(outcome.faults())
+                .isEqualTo(Arrays.stream(kinds).collect(Collectors.toMap(Function.identity(), kind -> 1L)));
+        // More than what is taken when all is over.
+        assertThat(outcome.grants())
+                .as(report)
+                .isGreaterThan(Resource.all(target).size());
+    }
+}
