@@ -37,7 +37,7 @@ public class RedisUncontended {
 
     @Setup(Level.Trial)
     public void start() {
-        load = Load.distinct(peer.open(Addresses.given()), inFlight);
+        load = Load.distinctWarm(peer.open(Addresses.given()), inFlight);
     }
 
     @Setup(Level.Iteration)

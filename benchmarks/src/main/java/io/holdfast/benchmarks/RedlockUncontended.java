@@ -47,7 +47,7 @@ public class RedlockUncontended {
     @Setup(Level.Trial)
     public void start() {
         MasterFaults five = new MasterFaults(masters, Addresses.given());
-        Load cycles = Load.distinct(peer.open(five.masters()), inFlight);
+        Load cycles = Load.distinctWarm(peer.open(five.masters()), inFlight);
         cycles.restart();
         cycles.await(CONNECTED);
         five.begin();

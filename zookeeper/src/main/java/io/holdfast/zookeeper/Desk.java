@@ -69,7 +69,7 @@ final class Desk {
         closingTime = options.closingTime();
         signals = new Signals(scheduler);
         tree = new Tree(strand, options.rights());
-        places = new Places(signals, tree, options.failFast(), this::withdrawOnceMore, strand::runAfter);
+        places = new Places(signals, tree, options.failFast(), this::withdrawOnceMore, strand);
         sessions = new Sessions(clients, options.root(), strand, mayBlock, tree, places);
         closing = closeNow().cache();
     }

@@ -5,8 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 
 /** What one claim has in ZooKeeper, as far as it is known. Everything in it is read and written on the strand. */
 final class Place {
@@ -28,7 +26,6 @@ final class Place {
     private boolean isMarked;
     private boolean isWithdrawn;
     private @Nullable String waitsFor;
-    private Disposable watchingSoon = Disposables.disposed();
     private @Nullable String orphan;
 
     Place(LockClaim claim) {
@@ -177,12 +174,6 @@ final class Place {
 
     boolean isWithdrawn() {
         return isWithdrawn;
-    }
-
-    /** What sets the watch on its own node, in place of what was to do that before. */
-    void watchingSoon(Disposable soon) {
-        watchingSoon.dispose();
-        watchingSoon = soon;
     }
 
     /** The node whose change it waits for; null when it has to look by itself. */

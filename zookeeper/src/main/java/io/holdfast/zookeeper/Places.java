@@ -3,19 +3,19 @@ package io.holdfast.zookeeper;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockClaim;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 
 /**
  * All that the claims of this back end have in ZooKeeper, and what becomes of it when the session does something. On the strand only.
@@ -37,25 +37,25 @@ final class Places implements Sessions.Events {
     private final Tree tree;
     private final boolean failFast;
     private final Consumer<Place> withdrawal;
-    private final BiFunction<Duration, Runnable, Disposable> later;
+    private final Strand strand;
+
+    /** Those that hold a lock and are not watched yet, in the order in which they got it. There is a task when there is one of them. */
+    private final Deque<Unwatched> unwatched = new ArrayDeque<>();
+
+    /** To be watched then, if it still holds the lock in that session. */
+    private record Unwatched(Place place, Session session, long dueNanos) {}
 
     /**
      * Nothing yet.
      *
      * @param withdrawal tries once more to give up a place that nobody wants
-     * @param later runs something on the strand after a pause
      */
-    Places(
-            Signals signals,
-            Tree tree,
-            boolean failFast,
-            Consumer<Place> withdrawal,
-            BiFunction<Duration, Runnable, Disposable> later) {
+    Places(Signals signals, Tree tree, boolean failFast, Consumer<Place> withdrawal, Strand strand) {
         this.signals = signals;
         this.tree = tree;
         this.failFast = failFast;
         this.withdrawal = withdrawal;
-        this.later = later;
+        this.strand = strand;
     }
 
     Place open(LockClaim claim) {
@@ -103,13 +103,31 @@ final class Places implements Sessions.Events {
     void guard(Place place, Session session) {
         signals.forget(place.id()); // what was lost before is not this
         byOwnNode.put(place.knownPath(), place);
-        place.watchingSoon(later.apply(WATCH_PAUSE, () -> watchEnd(place, session)));
+        unwatched.add(new Unwatched(place, session, strand.now() + WATCH_PAUSE.toNanos()));
+        if (unwatched.size() == 1) {
+            watchSoon(WATCH_PAUSE);
+        }
+    }
+
+    /** One task for all, since one for each would wake a thread for each. */
+    private void watchSoon(Duration pause) {
+        Disposable unused = strand.runAfter(pause, () -> {
+            long now = strand.now();
+            for (Unwatched first = unwatched.peek(); first != null; first = unwatched.peek()) {
+                if (first.dueNanos() - now > 0) {
+                    watchSoon(Duration.ofNanos(first.dueNanos() - now));
+                    return;
+                }
+                unwatched.remove();
+                watchEnd(first.place(), first.session());
+            }
+        });
     }
 
     /** If it fails, the next renewal finds out by asking for the node. */
     private void watchEnd(Place place, Session session) {
         String path = place.path();
-        if (path == null || !place.isHeld() || !place.isIn(session)) {
+        if (path == null || byOwnNode.get(path) != place || !place.isHeld() || !place.isIn(session)) {
             return;
         }
         Disposable unused = tree.watchEnd(session, path).subscribe(watched -> {
@@ -120,7 +138,6 @@ final class Places implements Sessions.Events {
     }
 
     void guardNoLonger(Place place) {
-        place.watchingSoon(Disposables.disposed());
         if (place.path() != null) {
             byOwnNode.remove(place.knownPath());
         }

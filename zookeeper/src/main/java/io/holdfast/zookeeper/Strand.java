@@ -20,7 +20,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
- * Runs one task at a time, in the order in which they came, on the threads of a scheduler. It has no thread and nothing to close.
+ * Runs one task at a time, in the order in which they came: on the thread that brings the first, since no task takes long and each other
+ * thread would have to be woken, and after a while on those of a scheduler. It has no thread and nothing to close.
  */
 final class Strand {
 
@@ -43,11 +44,11 @@ final class Strand {
         this.threads = threads;
     }
 
-    /** From any thread; only hands over. */
+    /** From any thread, which runs it, and what comes meanwhile, if no other is at it. What leaves the strand does not do so here. */
     void run(Runnable task) {
         tasks.add(task);
         if (wanted.getAndIncrement() == 0) {
-            drainSoon();
+            drain().forEach(this::departSoon);
         }
     }
 
@@ -104,13 +105,14 @@ final class Strand {
 
     private void drainSoon() {
         try {
-            Disposable unused = threads.schedule(this::drain);
+            Disposable unused = threads.schedule(() -> depart(drain()));
         } catch (RejectedExecutionException schedulerIsDisposed) {
-            drain();
+            depart(drain());
         }
     }
 
-    private void drain() {
+    /** Gives what leaves the strand. */
+    private Deque<Runnable> drain() {
         Deque<Runnable> leaving = new ArrayDeque<>();
         boolean isOver = false;
         for (int done = 0; done < MOST_IN_A_ROW && !isOver; done++) {
@@ -126,7 +128,7 @@ final class Strand {
         if (!isOver) {
             drainSoon();
         }
-        depart(leaving);
+        return leaving;
     }
 
     /** One here, as this thread is free now, and the others wherever there is room: one that takes long must not hold up the rest. */

@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -67,7 +69,7 @@ class StrandTest {
         CompletableFuture<Void> hold = new CompletableFuture<>();
         AtomicBoolean subscribed = new AtomicBoolean();
         Strand slow = new Strand(Schedulers.boundedElastic());
-        slow.run(hold::join);
+        block(slow, hold);
         slow.defer(() -> Mono.fromRunnable(() -> subscribed.set(true)))
                 .subscribe()
                 .dispose();
@@ -81,7 +83,7 @@ class StrandTest {
         CompletableFuture<Void> hold = new CompletableFuture<>();
         Strand busy = new Strand(Schedulers.boundedElastic());
         CompletableFuture<Void> all = new CompletableFuture<>();
-        busy.run(all::join); // so that what follows leaves together
+        block(busy, all); // so that what follows leaves together
         List<CompletableFuture<Integer>> answers = IntStream.range(0, 3)
                 .mapToObj(i -> busy.outside(busy.defer(() -> Mono.just(i)))
                         .doOnNext(answer -> {
@@ -111,6 +113,48 @@ class StrandTest {
         assertThatThrownBy(() -> Waiting.forMono(mine.outside(mine.defer(() -> Mono.error(new IOException("gone"))))))
                 .hasRootCauseInstanceOf(IOException.class);
         assertThat(mine.outside(mine.defer(Mono::empty)).toFuture()).succeedsWithin(Waiting.PATIENCE);
+    }
+
+    @Test
+    void taskRunsOnTheThreadThatBringsItAndItsAnswerLeavesForAnother() {
+        List<Thread> ranOn = new ArrayList<>();
+        strand.run(() -> ranOn.add(Thread.currentThread()));
+        assertThat(ranOn).containsExactly(Thread.currentThread());
+        Mono<Thread> toldOn = strand.outside(strand.defer(() -> Mono.just(1))).map(answer -> Thread.currentThread());
+        assertThat(Waiting.forMono(toldOn)).isNotEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void whoeverBringsATaskIsNotKeptForThoseOfOthers() {
+        AtomicInteger left = new AtomicInteger(1_000);
+        List<Thread> ranOn = new CopyOnWriteArrayList<>();
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        Runnable again = new Runnable() {
+            @Override
+            public void run() {
+                ranOn.add(Thread.currentThread());
+                if (left.decrementAndGet() > 0) {
+                    strand.run(this);
+                } else {
+                    end.complete(null);
+                }
+            }
+        };
+        strand.run(again);
+        assertThat(end).succeedsWithin(Waiting.PATIENCE);
+        assertThat(ranOn.stream().filter(Thread.currentThread()::equals).count())
+                .isLessThan(1_000);
+    }
+
+    /** Keeps the strand busy, on a thread of its own. */
+    private static void block(Strand strand, CompletableFuture<Void> until) {
+        CompletableFuture<Void> blocked = new CompletableFuture<>();
+        Disposable unused = Schedulers.boundedElastic()
+                .schedule(() -> strand.run(() -> {
+                    blocked.complete(null);
+                    until.join();
+                }));
+        blocked.join();
     }
 
     @Test

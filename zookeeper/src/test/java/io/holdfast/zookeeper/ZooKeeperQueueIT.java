@@ -190,7 +190,9 @@ class ZooKeeperQueueIT {
 
     @Test
     void triesOnALockThatIsHeldWriteNothingAndPileNothingUp() {
+        int before = store.server().watches();
         LockLease holder = Waiting.forMono(locks.lock("tried").acquire());
+        Waiting.until("its holder is watched", () -> store.server().watches() > before);
         Waiting.forMono(locks.lock("tried").tryAcquire());
         int watches = store.server().watches();
         long zxid = store.server().inside().getZKDatabase().getDataTreeLastProcessedZxid();

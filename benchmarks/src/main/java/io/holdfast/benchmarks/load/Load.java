@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -16,6 +18,8 @@ import reactor.core.publisher.Mono;
 public final class Load implements AutoCloseable {
 
     private static final String CONTENDED = "contended";
+    private static final int WARM_UP_LANES = 64;
+    private static final Duration WARM_UP = Duration.ofSeconds(3);
 
     private final Peer peer;
     private final Count cycles;
@@ -37,9 +41,34 @@ public final class Load implements AutoCloseable {
      * @param peer is closed with this
      */
     public static Load distinct(Peer peer, int locks) {
-        List<String> names =
-                IntStream.range(0, locks).mapToObj(number -> "lock-" + number).toList();
-        return new Load(peer, Count.here(), names, null);
+        return new Load(peer, Count.here(), names("lock-", locks), null);
+    }
+
+    /**
+     * As {@link #distinct}; before that, cycles of many other locks, so that the code is compiled: few locks at a time would take minutes
+     * for that.
+     *
+     * @param peer is closed with this
+     */
+    public static Load distinctWarm(Peer peer, int locks) {
+        if (locks < WARM_UP_LANES) {
+            warmUp(peer);
+        }
+        return distinct(peer, locks);
+    }
+
+    private static void warmUp(Peer peer) {
+        try (Lanes lanes = Lanes.start(peer, names("warm-up-", WARM_UP_LANES), Count.here(), Mono.empty())) {
+            LockSupport.parkNanos(WARM_UP.toNanos());
+            Throwable failure = lanes.failure();
+            if (failure != null) {
+                throw new IllegalStateException("a lane has failed", failure);
+            }
+        }
+    }
+
+    private static List<String> names(String prefix, int locks) {
+        return IntStream.range(0, locks).mapToObj(number -> prefix + number).toList();
     }
 
     /** One lock that all want, in one process or half of them in each of two. */
