@@ -20,8 +20,26 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TokenCheck implements HistoryCheck {
 
-    /** Without state. */
-    public TokenCheck() {}
+    private final boolean isExclusive;
+
+    /** For locks whose owners exclude each other. */
+    public TokenCheck() {
+        this(true);
+    }
+
+    private TokenCheck(boolean isExclusive) {
+        this.isExclusive = isExclusive;
+    }
+
+    /**
+     * For histories in which owners may overlap, since an assumption was broken, but tokens must rise all the same: only owners of which one
+     * asked after the other had its lease are compared.
+     *
+     * @return a weaker check
+     */
+    public static TokenCheck withoutExclusion() {
+        return new TokenCheck(false);
+    }
 
     @Override
     public List<Violation> violations(History history) {
@@ -31,7 +49,7 @@ public final class TokenCheck implements HistoryCheck {
         Map<String, Tokens> locks = new HashMap<>();
         owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
         for (LockOperation owner : owners) {
-            locks.computeIfAbsent(owner.lockId(), id -> new Tokens()).emitted(owner, found);
+            locks.computeIfAbsent(owner.lockId(), id -> new Tokens(isExclusive)).emitted(owner, found);
         }
         locks.values().forEach(tokens -> tokens.compareWithAsked(found));
         return found;
@@ -40,10 +58,15 @@ public final class TokenCheck implements HistoryCheck {
     /** The owners of one lock. */
     private static final class Tokens {
 
+        private final boolean isExclusive;
         private final List<LockOperation> byEmission = new ArrayList<>();
         private final Map<Long, LockOperation> byToken = new HashMap<>();
         private @Nullable LockOperation highest;
         private @Nullable LockOperation highestExclusive;
+
+        Tokens(boolean isExclusive) {
+            this.isExclusive = isExclusive;
+        }
 
         void emitted(LockOperation owner, List<Violation> found) {
             LockOperation same = byToken.putIfAbsent(owner.token(), owner);
@@ -52,7 +75,10 @@ public final class TokenCheck implements HistoryCheck {
                         "token", "two have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
             }
             LockOperation before = owner.isExclusive() ? highest : highestExclusive;
-            if (before != null && before.token() > owner.token() && before.acquiredAt() < owner.acquiredAt()) {
+            if (isExclusive
+                    && before != null
+                    && before.token() > owner.token()
+                    && before.acquiredAt() < owner.acquiredAt()) {
                 found.add(falling(before, owner));
             }
             byEmission.add(owner);
@@ -74,7 +100,9 @@ public final class TokenCheck implements HistoryCheck {
                     before = higher(before, byEmission.get(next++));
                 }
                 // Pairs of which one is exclusive were compared when they were emitted.
-                if (before != null && before.token() > owner.token() && !before.isExclusive() && !owner.isExclusive()) {
+                if (before != null
+                        && before.token() > owner.token()
+                        && !(isExclusive && (before.isExclusive() || owner.isExclusive()))) {
                     found.add(falling(before, owner));
                 }
             }

@@ -72,6 +72,14 @@ class TokenCheckTest {
     }
 
     @Test
+    void whereOwnersMayOverlapOnlyTheOrderOfAskingCounts() {
+        told.held(MUTEX, 0, 4, 9, 11).held(MUTEX, 0, 5, 9, 3);
+        assertThat(told.violations(TokenCheck.withoutExclusion())).isEmpty();
+        told.held(MUTEX, 6, 7, 9, 10);
+        assertThat(told.violations(TokenCheck.withoutExclusion())).hasSize(1);
+    }
+
+    @Test
     void anAcquisitionOfUnknownOutcomeMayHaveUsedUpAToken() {
         long unused = told.process().asked(0, MUTEX);
         told.held(MUTEX, 0, 1, 5, 1).held(MUTEX, 0, 6, 9, 3);

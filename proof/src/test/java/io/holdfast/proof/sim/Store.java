@@ -1,0 +1,36 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.LockBackend;
+import java.util.List;
+
+/** What holds the locks in a schedule: servers, and a back end for each process. */
+interface Store {
+
+    /** The back end of one process. */
+    LockBackend backend(Host host);
+
+    List<? extends Server> servers();
+
+    /** Whether a server that comes back without its data breaks no promise. */
+    default boolean mayForget() {
+        return false;
+    }
+
+    /** Whether first come is first served. */
+    default boolean isFair() {
+        return true;
+    }
+
+    /** Whether there are semaphores. */
+    default boolean hasSemaphores() {
+        return true;
+    }
+
+    /** So much longer than usual may an acquisition take after the faults. */
+    default long recoveryNanos(Plan plan) {
+        return 0;
+    }
+
+    /** What is left, when nobody holds or waits. */
+    List<String> leftovers();
+}
