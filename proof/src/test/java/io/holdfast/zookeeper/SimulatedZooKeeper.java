@@ -400,7 +400,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         throw new UnsupportedOperationException("it is borrowed");
     }
 
