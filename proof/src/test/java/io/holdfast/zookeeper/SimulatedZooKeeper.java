@@ -199,7 +199,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         wire.close();
         failAll(Code.CONNECTIONLOSS);
         if (was) {
-            world.trace("  %s has lost %s".formatted(host, server));
+            world.trace("  %s has lost %s", host, server);
             tell(KeeperState.Disconnected);
         }
         later(world.between(0, World.ms(1_000)), this::dial);

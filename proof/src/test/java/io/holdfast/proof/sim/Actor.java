@@ -44,6 +44,9 @@ final class Actor {
 
     private Duration hold() {
         long lease = plan.lease().toNanos();
+        if (plan.isTight()) {
+            return Duration.ofNanos(world.between(lease / 2, 2 * lease));
+        }
         return Duration.ofNanos(world.chance(0.7) ? world.between(0, lease / 4) : world.between(0, lease * 3));
     }
 
@@ -63,11 +66,11 @@ final class Actor {
     private void act() {
         LockKey key = world.oneOf(keys);
         LockOptions.Builder options = LockOptions.builder().leaseDuration(plan.lease());
-        if (world.chance(0.4)) {
+        if (!plan.isTight() && world.chance(0.4)) {
             options = options.waitTimeout(
                     Duration.ofMillis(world.between(0, 6 * plan.lease().toMillis())));
         }
-        if (world.chance(0.2)) {
+        if (world.chance(plan.isTight() ? 0.4 : 0.2)) {
             options = options.autoRenew(false);
         }
         if (world.chance(0.1)) {
@@ -75,9 +78,9 @@ final class Actor {
         }
         ReactiveLock lock = member.lock(key, options.build());
         long operation = member.asks(key);
-        world.trace("%s#%d asks for %s".formatted(member.host(), operation, key));
+        world.trace("%s#%d asks for %s", member.host(), operation, key);
         Runnable over = once();
-        switch (world.below(10)) {
+        switch (world.below(plan.isTight() ? 7 : 10)) {
             case 0, 1, 2, 3 -> scoped(operation, lock, over);
             case 4, 5, 6 -> byHand(operation, lock.acquire(), over);
             case 7 -> byHand(operation, lock.tryAcquire(), over);
@@ -181,7 +184,7 @@ final class Actor {
     }
 
     private void leaveSometimes(long operation, boolean[] has, Disposable under, Runnable over) {
-        if (world.chance(0.25)) {
+        if (!plan.isTight() && world.chance(0.25)) {
             later(world.between(0, plan.lease().toNanos() / (world.chance(0.5) ? 20 : 1)), () -> {
                 if (!under.isDisposed()) {
                     if (!has[0]) {

@@ -86,8 +86,8 @@ public final class Ensemble {
         long heardAt;
         boolean isOver;
 
-        /** Its last connection: what comes from another one is refused. */
-        Wire owner;
+        /** Which server its last connection is to: what comes through another one is refused. */
+        ZooServer owner;
     }
 
     private final World world;
@@ -108,7 +108,7 @@ public final class Ensemble {
         this.world = world;
         this.network = network;
         this.timeoutNanos = timeoutNanos;
-        halfTickNanos = timeoutNanos / world.oneOf(2, 3, 4, 10) / 2;
+        halfTickNanos = timeoutNanos / world.oneOf(2, 3, 4, 6) / 2;
         leaderRate = Clocks.rate(world);
         servers = IntStream.rangeClosed(1, SERVERS)
                 .mapToObj(i -> new ZooServer("zk" + i))
@@ -181,7 +181,7 @@ public final class Ensemble {
 
     private void end(long id, Session session) {
         session.isOver = true;
-        world.trace("    the leader ends session %x".formatted(id));
+        world.trace("    the leader ends session %x", id);
         List<String> owned = head.entrySet().stream()
                 .filter(it -> it.getValue().owner() == id)
                 .map(Map.Entry::getKey)
@@ -292,6 +292,7 @@ public final class Ensemble {
         private final TreeMap<String, Node> tree = new TreeMap<>();
         private final Set<Long> touched = new HashSet<>();
         private final Map<Wire, Connection> connections = new LinkedHashMap<>();
+        private final Map<Long, Turns> turns = new HashMap<>();
         private long zxid = 100;
 
         ZooServer(String name) {
@@ -308,6 +309,8 @@ public final class Ensemble {
                 wire.toClient(() -> answer.accept(-1L)); // it would go back in time
                 return;
             }
+            // A client that is back has given up its former connection: what that has not brought yet is not read any more.
+            connections.values().removeIf(former -> session != 0 && former.session == session);
             send(this, leader(), () -> {
                 long granted = session;
                 if (session == 0) {
@@ -318,12 +321,12 @@ public final class Ensemble {
                 }
                 heard(granted);
                 if (granted != 0) {
-                    sessions.get(granted).owner = wire;
+                    sessions.get(granted).owner = this;
                 }
                 long id = granted;
                 send(leader(), this, () -> {
                     if (id != 0) {
-                        connections.put(wire, new Connection(wire, id, client));
+                        connections.put(wire, new Connection(wire, id, client, turns.computeIfAbsent(id, it -> new Turns())));
                     }
                     wire.toClient(() -> answer.accept(id));
                 });
@@ -367,18 +370,19 @@ public final class Ensemble {
             }
             Connection connection = connections.get(wire);
             if (connection != null) {
-                connection.queue.add(() -> work(connection, ask, answer));
-                connection.next();
+                connection.turns.queue.add(() -> work(connection, ask, answer));
+                connection.turns.next();
             }
         }
 
         private void work(Connection connection, Ask ask, Consumer<Answer> answer) {
             if (ask.isWrite()) {
                 send(this, leader(), () -> {
-                    if (sessions.get(ask.session()).owner != connection.wire) {
+                    if (sessions.get(ask.session()).owner != this) {
                         // As the server does since ZOOKEEPER-710: no answer, but the end of the connection.
                         send(leader(), this, () -> {
                             connections.remove(connection.wire);
+                            turns.remove(ask.session(), connection.turns);
                             connection.wire.cut();
                         });
                         return;
@@ -422,12 +426,12 @@ public final class Ensemble {
 
         private void reply(Connection connection, Consumer<Answer> to, Answer answer) {
             if (world.isTraced() && answer.path() != null && !answer.path().equals("/")) {
-                world.trace("    %s answers %x: %s".formatted(name(), connection.session, answer));
+                world.trace("    %s answers %x: %s", name(), connection.session, answer);
             }
             Answer stamped = answer.at(zxid);
             connection.wire.toClient(() -> to.accept(stamped));
-            connection.isBusy = false;
-            connection.next();
+            connection.turns.isBusy = false;
+            connection.turns.next();
         }
 
         private Answer read(Connection connection, Ask ask) {
@@ -488,6 +492,7 @@ public final class Ensemble {
         }
 
         private void sessionEnded(long id) {
+            turns.remove(id);
             connections.values().removeIf(connection -> {
                 if (connection.session == id) {
                     connection.wire.cut();
@@ -505,6 +510,7 @@ public final class Ensemble {
         @Override
         protected void forget(boolean dataToo) {
             connections.clear();
+            turns.clear();
             touched.clear();
         }
 
@@ -512,6 +518,7 @@ public final class Ensemble {
         private void join() {
             connections.values().forEach(connection -> connection.wire.cut());
             connections.clear();
+            turns.clear();
             tree.clear();
             tree.putAll(head);
             zxid = lastZxid;
@@ -531,6 +538,20 @@ public final class Ensemble {
         }
     }
 
+    /** The requests of one session at one server are worked on one after the other, on whichever connection they came. */
+    private static final class Turns {
+
+        final Deque<Runnable> queue = new ArrayDeque<>();
+        boolean isBusy;
+
+        void next() {
+            if (!isBusy && !queue.isEmpty()) {
+                isBusy = true;
+                queue.poll().run();
+            }
+        }
+    }
+
     private static final class Connection {
 
         final Wire wire;
@@ -538,20 +559,13 @@ public final class Ensemble {
         final Client client;
         final Set<String> data = new HashSet<>();
         final Set<String> children = new HashSet<>();
-        final Deque<Runnable> queue = new ArrayDeque<>();
-        boolean isBusy;
+        final Turns turns;
 
-        Connection(Wire wire, long session, Client client) {
+        Connection(Wire wire, long session, Client client, Turns turns) {
             this.wire = wire;
             this.session = session;
             this.client = client;
-        }
-
-        void next() {
-            if (!isBusy && !queue.isEmpty()) {
-                isBusy = true;
-                queue.poll().run();
-            }
+            this.turns = turns;
         }
 
         void tell(EventType type, String path) {

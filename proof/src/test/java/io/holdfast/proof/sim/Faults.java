@@ -26,10 +26,26 @@ final class Faults {
     void planWithin(long nanos) {
         for (int i = 0; i < plan.faults(); i++) {
             world.at(world.between(0, nanos), () -> {
-                if (!isOver) {
+                if (!isOver && plan.isTight()) {
+                    silence(world.chance(0.7) ? hosts.get(0) : world.oneOf(hosts));
+                } else if (!isOver) {
                     happen();
                 }
             });
+        }
+    }
+
+    /** No server hears of it for longer than a lease; and the one that did last may forget to say so. */
+    private void silence(Host host) {
+        long lease = plan.lease().toNanos();
+        long nanos = world.between(lease, 2 * lease);
+        store.servers().forEach(server -> network.stall(host.name(), server.name(), nanos));
+        if (store.servers().size() > 1 && world.chance(0.5)) {
+            store.servers().stream()
+                    .filter(it -> it.wires().stream().anyMatch(wire -> wire.client() == host))
+                    .skip(world.below(2))
+                    .findFirst()
+                    .ifPresent(it -> it.crash(world.between(0, lease), false));
         }
     }
 
@@ -70,7 +86,7 @@ final class Faults {
                 Server other = world.oneOf(store.servers());
                 network.stall(server.name(), other.name(), aWhile());
                 if (server instanceof SimulatedRedis redis) {
-                    world.trace("the scripts of " + server + " are flushed");
+                    world.trace("the scripts of %s are flushed", server);
                     redis.flushScripts();
                 }
             }

@@ -65,7 +65,7 @@ public final class Host implements Scheduler {
     }
 
     public void kill() {
-        world.trace(name + " is killed");
+        world.trace("%s is killed", name);
         isDead = true;
         lateTimers.clear();
         lateArrivals.clear();
@@ -76,7 +76,7 @@ public final class Host implements Scheduler {
         if (isDead) {
             return;
         }
-        world.trace("%s is paused for %.3f ms".formatted(name, nanos / 1e6));
+        world.trace("%s is paused for %.3f ms", name, nanos / 1e6);
         isPaused = true;
         int mine = ++pauses;
         world.after(nanos, () -> {
@@ -90,7 +90,7 @@ public final class Host implements Scheduler {
         if (!isPaused) {
             return;
         }
-        world.trace(name + " goes on");
+        world.trace("%s goes on", name);
         isPaused = false;
         catchUp();
     }

@@ -22,7 +22,7 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
         return kind + " " + mutant;
     }
 
-    /** Tells of each mutant of a store by which seed it is caught: {@code Hunt REDIS 0 1000}. */
+    /** Tells of each mutant of a store by which seed it is caught: {@code Hunt REDIS 0 1000}, or of one: {@code Hunt REDIS 0 1000 name}. */
     public static void main(String[] args) {
         List<Hunt> hunts = switch (StoreKind.valueOf(args[0])) {
             case REDLOCK -> Mutants.ofRedlock();
@@ -30,6 +30,9 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
             default -> Mutants.ofRedis();
         };
         for (Hunt hunt : hunts) {
+            if (args.length > 3 && !hunt.mutant().name().equals(args[3])) {
+                continue;
+            }
             long begun = System.nanoTime();
             Optional<Schedule.Result> caught =
                     new Hunt(hunt.kind(), hunt.mutant(), Long.parseLong(args[1]), Integer.parseInt(args[2])).run();

@@ -100,7 +100,7 @@ final class Member {
             lost++;
         }
         if (world.isTraced()) {
-            world.trace("  %s: %s".formatted(host, event));
+            world.trace("  %s: %s", host, event);
         }
     }
 
@@ -138,15 +138,14 @@ final class Member {
         recorder.acquired(world.now(), operation, lease.fencingToken(), until);
         held.add(new Held(operation, lease, until));
         if (world.isTraced()) {
-            world.trace(
-                    "%s#%d HOLDS token %d until %.3f".formatted(host, operation, lease.fencingToken(), until / 1e6));
+            world.trace("%s#%d HOLDS token %d until %.3f", host, operation, lease.fencingToken(), until / 1e6);
         }
     }
 
     /** The belief ends: it is released, or its work was cancelled. */
     void ends(long operation, String how) {
         if (held.removeIf(it -> it.operation == operation)) {
-            world.trace("%s#%d %s".formatted(host, operation, how));
+            world.trace("%s#%d %s", host, operation, how);
             recorder.releaseAsked(world.now(), operation);
         }
     }
@@ -158,7 +157,7 @@ final class Member {
     }
 
     void gaveUp(long operation, String how) {
-        world.trace("%s#%d ended: %s".formatted(host, operation, how));
+        world.trace("%s#%d ended: %s", host, operation, how);
         recorder.ended(world.now(), operation, how);
     }
 

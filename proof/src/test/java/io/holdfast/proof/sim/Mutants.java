@@ -14,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -56,13 +55,10 @@ final class Mutants {
                 Mutant.script("no tombstone", "redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])", ""),
                 Mutant.script(
                         "passing waiters in the queue",
-                        "digits(math.max(now, tonumber(last or 0) + 1))",
-                        "digits(0 - math.max(now, tonumber(last or 0) + 1))"),
+                        "math.max(now, tonumber(last or 0) + 1)",
+                        "0 - math.max(now, tonumber(last or 0) + 1)"),
                 Mutant.script("token by the clock alone", "math.max(stored + 1, now, floor)", "math.max(now, floor)"),
-                Mutant.script(
-                        "token that is not kept",
-                        "redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 86400000))",
-                        ""),
+                Mutant.script("token that is not kept", "redis.call('SET', KEYS[4], ", "local unused = tostring("),
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
@@ -79,7 +75,9 @@ final class Mutants {
     static List<Hunt> ofZooKeeper() {
         return hunts(
                 StoreKind.ZOOKEEPER,
-                Mutant.backend("loss by the session's events alone", (host, it) -> new Believes(it, claim -> LONG)),
+                Mutant.backend("loss by Curator's LOST alone", (host, it) -> new Believes(it, LONG)),
+                Mutant.session("whole time-out", (timeout, it) -> new Believes(it, timeout)),
+                Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)));
     }
 
@@ -94,6 +92,7 @@ final class Mutants {
                 StoreKind.REDLOCK,
                 Mutant.withoutQuarantine(),
                 Mutant.member("maximum token without write-back", (host, it) -> new WritesNothingBack(it)),
+                Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
                 Mutant.script(
                         "release without an owner check",
@@ -255,9 +254,9 @@ final class Mutants {
     private static final class Believes implements ForwardingLockBackend {
 
         private final LockBackend real;
-        private final Function<LockClaim, Duration> lease;
+        private final Duration lease;
 
-        Believes(LockBackend real, Function<LockClaim, Duration> lease) {
+        Believes(LockBackend real, Duration lease) {
             this.real = real;
             this.lease = lease;
         }
@@ -271,14 +270,14 @@ final class Mutants {
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
             return real.tryAcquire(claim)
                     .map(answer -> answer instanceof LockAttempt.Acquired acquired
-                            ? new LockAttempt.Acquired(acquired.fencingToken(), lease.apply(claim))
+                            ? new LockAttempt.Acquired(acquired.fencingToken(), lease)
                             : answer);
         }
 
         @Override
         public Mono<Renewal> renew(LockClaim claim) {
             return real.renew(claim)
-                    .map(answer -> answer instanceof Renewal.Held ? new Renewal.Held(lease.apply(claim)) : answer);
+                    .map(answer -> answer instanceof Renewal.Held ? new Renewal.Held(lease) : answer);
         }
     }
 }

@@ -18,6 +18,7 @@ public final class Network {
 
     private final World world;
     private final Map<String, Long> stalledUntil = new HashMap<>();
+    private final Map<String, Long> lateness = new HashMap<>();
     private Manners manners;
 
     public Network(World world, Manners manners) {
@@ -34,19 +35,29 @@ public final class Network {
         return world.between(20_000, Math.max(20_000, most));
     }
 
+    /** What servers tell that process takes so long, or half of it, or anything between. */
+    void hearsLate(String host, long nanos) {
+        lateness.put(host, nanos);
+    }
+
     /** Nothing gets through from one to the other for a while. */
     public void stall(String from, String to, long nanos) {
-        world.trace("nothing gets from %s to %s for %.3f ms".formatted(from, to, nanos / 1e6));
+        world.trace("nothing gets from %s to %s for %.3f ms", from, to, nanos / 1e6);
         stalledUntil.put(from + '>' + to, world.now() + nanos);
     }
 
     public void heal() {
         stalledUntil.clear();
+        lateness.clear();
     }
 
     /** When something arrives that is sent now. */
     long arrival(String from, String to, boolean isReply) {
         long way = world.now() + delay() + (isReply ? world.between(0, manners.replyNanos()) : 0);
+        if (isReply && !lateness.isEmpty()) {
+            long late = lateness.getOrDefault(to, 0L);
+            way += world.between(late / 2, late);
+        }
         Long until = stalledUntil.isEmpty() ? null : stalledUntil.get(from + '>' + to);
         return until == null || until <= world.now() ? way : Math.max(way, until + delay());
     }

@@ -63,6 +63,11 @@ final class RedlockStore implements Store {
     }
 
     @Override
+    public boolean readersMayShare() {
+        return true;
+    }
+
+    @Override
     public boolean hasSemaphores() {
         return false;
     }

@@ -50,11 +50,11 @@ final class Schedule {
     }
 
     static Result run(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
-        return new Schedule(kind, seed, mutant, isTraced).run();
+        return new Schedule(kind, seed, mutant, isTraced).run(kind);
     }
 
-    private Result run() {
-        world.trace("seed %d: %s".formatted(seed, plan));
+    private Result run(StoreKind kind) {
+        world.trace("seed %d: %s", seed, plan);
         LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
         List<Host> hosts = new ArrayList<>();
         for (int i = 0; i < plan.hosts(); i++) {
@@ -72,6 +72,9 @@ final class Schedule {
                 actors.add(new Actor(member, plan, keys));
             }
         });
+        if (plan.isTight()) {
+            network.hearsLate(hosts.get(0).name(), plan.latenessNanos(kind));
+        }
         Faults faults = new Faults(world, plan, network, store, hosts);
         long lease = plan.lease().toNanos();
         faults.planWithin(8 * lease);
@@ -96,7 +99,7 @@ final class Schedule {
         List<LockKey> keys = new ArrayList<>();
         for (int i = 0; i < plan.locks(); i++) {
             String name = "stock" + i;
-            switch (world.below(store.hasSemaphores() ? 5 : 4)) {
+            switch (plan.isTight() ? 0 : world.below(store.hasSemaphores() ? 5 : 4)) {
                 case 0, 1, 2 -> keys.add(LockKey.of(LockKind.MUTEX, name));
                 case 3 -> {
                     keys.add(LockKey.of(LockKind.READ, name));
@@ -160,7 +163,7 @@ final class Schedule {
     private void close(long lease) {
         List<Member> alive = members.stream().filter(it -> !it.host().isDead()).toList();
         alive.forEach(Member::close);
-        world.runUntil(world.now() + World.ms(20_000));
+        boolean unused = proceed(World.ms(20_000), () -> isClosed(alive) && store.leftovers().isEmpty());
         for (Member member : alive) {
             if (!member.isClosed() || !member.remains().isEmpty()) {
                 referee.left(world.now(), "a client that is closed: " + member.remains());
@@ -172,19 +175,27 @@ final class Schedule {
         left("in the end");
     }
 
+    private static boolean isClosed(List<Member> alive) {
+        return alive.stream().allMatch(it -> it.isClosed() && it.remains().isEmpty());
+    }
+
     private void left(String when) {
         store.leftovers().forEach(key -> referee.left(world.now(), key + " " + when));
+    }
+
+    private TokenCheck tokens(TokenCheck check) {
+        return store.readersMayShare() ? check.whereReadersMayShare() : check;
     }
 
     private Result result() {
         History history = History.of(events);
         List<Violation> found = new ArrayList<>();
         if (plan.is(Weather.WILD)) {
-            found.addAll(history.violations(TokenCheck.withoutExclusion()));
+            found.addAll(history.violations(tokens(TokenCheck.withoutExclusion())));
         } else {
             found.addAll(history.violations(
                     new BeliefCheck(),
-                    new TokenCheck(),
+                    tokens(new TokenCheck()),
                     new QueueCheck(),
                     new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
         }

@@ -45,7 +45,7 @@ public abstract class Server {
     }
 
     public void jump(long micros) {
-        world.trace("the clock of %s jumps by %.3f ms".formatted(name, micros / 1e3));
+        world.trace("the clock of %s jumps by %.3f ms", name, micros / 1e3);
         jumpedMicros += micros;
     }
 
@@ -78,7 +78,7 @@ public abstract class Server {
         if (isDown) {
             return;
         }
-        world.trace("%s is paused for %.3f ms".formatted(name, nanos / 1e6));
+        world.trace("%s is paused for %.3f ms", name, nanos / 1e6);
         isPaused = true;
         int mine = ++pauses;
         world.after(nanos, () -> {
@@ -90,7 +90,7 @@ public abstract class Server {
 
     public void resume() {
         if (isPaused) {
-            world.trace(name + " goes on");
+            world.trace("%s goes on", name);
             isPaused = false;
             while (!late.isEmpty() && !isPaused) {
                 late.poll().run();
@@ -111,7 +111,7 @@ public abstract class Server {
         if (isDown) {
             return;
         }
-        world.trace("%s crashes for %.3f ms%s".formatted(name, downNanos / 1e6, dataToo ? " and forgets all" : ""));
+        world.trace("%s crashes for %.3f ms%s", name, downNanos / 1e6, dataToo ? " and forgets all" : "");
         isDown = true;
         isPaused = false;
         late.clear();
@@ -126,7 +126,7 @@ public abstract class Server {
         if (isDown) {
             isDown = false;
             startedAt = world.now();
-            world.trace(name + " is up again");
+            world.trace("%s is up again", name);
         }
     }
 

@@ -25,6 +25,7 @@ public final class SimulatedRedis extends Server {
     private final UnaryOperator<String> mutation;
     private final Ghosts ghosts;
     private final Map<String, String> known = new HashMap<>();
+    private final Map<String, String> mutated = new HashMap<>();
     private final Map<String, Map<Wire, Consumer<String>>> channels = new HashMap<>();
     private final RedisMemory memory = new RedisMemory(this::micros, new RedisMemory.Channels() {
         @Override
@@ -35,7 +36,7 @@ public final class SimulatedRedis extends Server {
         @Override
         public int publish(String channel, String message) {
             Map<Wire, Consumer<String>> receivers = channels.getOrDefault(channel, Map.of());
-            world.trace("    published to %s of %s: %s".formatted(receivers.size(), channel, message));
+            world.trace("    published to %s of %s: %s", receivers.size(), channel, message);
             receivers.forEach((wire, receiver) -> wire.toClient(() -> receiver.accept(message)));
             return receivers.size();
         }
@@ -72,14 +73,14 @@ public final class SimulatedRedis extends Server {
 
     private Object run(String body, List<String> keys, List<String> args) {
         try {
-            Object reply = scripts.run(memory, mutation.apply(body), keys, args);
+            Object reply = scripts.run(memory, mutated.computeIfAbsent(body, mutation), keys, args);
             ghosts.answered(body, args, reply);
             if (world.isTraced()) {
-                world.trace("    %s: %s %s -> %s".formatted(name(), keys.get(0), args, reply));
+                world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, reply);
             }
             return reply;
         } catch (RedisError error) {
-            world.trace("    %s: %s %s -> %s".formatted(name(), keys.get(0), args, error.getMessage()));
+            world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, error.getMessage());
             return new Refusal(error.getMessage());
         }
     }

@@ -26,6 +26,11 @@ interface Store {
         return true;
     }
 
+    /** Whether readers that ask at one time may have one token. */
+    default boolean readersMayShare() {
+        return false;
+    }
+
     /** So much longer than usual may an acquisition take after the faults. */
     default long recoveryNanos(Plan plan) {
         return 0;

@@ -84,7 +84,7 @@ public final class Wire {
         if (!isUsable()) {
             return;
         }
-        world.trace("the connection of %s to %s is cut".formatted(client.name(), server.name()));
+        world.trace("the connection of %s to %s is cut", client.name(), server.name());
         isCut = true;
         toServerUntil = world.now() + (world.chance(0.5) ? 0 : world.between(0, World.ms(300)));
         toClientUntil = world.now() + (world.chance(0.5) ? 0 : world.between(0, World.ms(30)));

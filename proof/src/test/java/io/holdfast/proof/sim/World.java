@@ -1,5 +1,7 @@
 package io.holdfast.proof.sim;
 
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -83,7 +85,7 @@ public final class World {
             text.append("\n    at ").append(frame);
         }
         defects.add(text.toString());
-        trace("DEFECT " + what);
+        trace("DEFECT %s", what);
     }
 
     public List<String> defects() {
@@ -94,9 +96,11 @@ public final class World {
         return isTraced;
     }
 
-    public void trace(String what) {
+    /** As {@link String#format}, and only then. */
+    @FormatMethod
+    public void trace(@FormatString String what, Object... of) {
         if (isTraced) {
-            trace.add("%12.3f ms  %s".formatted(now / 1e6, what));
+            trace.add("%12.3f ms  %s".formatted(now / 1e6, what.formatted(of)));
         }
     }
 

@@ -2,9 +2,10 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.SimulatedCurator;
+import java.time.Duration;
 import java.util.List;
 
-/** A simulated ensemble of three, and the real back end in each process. The session time-out is the lease of the plan. */
+/** A simulated ensemble of three, and the real back end in each process. The session time-out is the lease of the plan, or half of it. */
 final class ZooKeeperStore implements Store {
 
     private final Network network;
@@ -14,13 +15,15 @@ final class ZooKeeperStore implements Store {
     ZooKeeperStore(World world, Network network, Mutant mutant, Plan plan) {
         this.network = network;
         this.mutant = mutant;
-        ensemble = new Ensemble(world, network, plan.lease().toNanos());
+        // Else an answer that is just in time is never so late that it matters when a lease is counted from.
+        ensemble = new Ensemble(world, network, plan.lease().toNanos() / (world.chance(0.5) ? 1 : 2));
     }
 
     @Override
     public LockBackend backend(Host host) {
         LockBackend backend = SimulatedCurator.backend(host, network, ensemble);
-        return mutant.backend().apply(host, mutant.member().apply(host, backend));
+        LockBackend counted = mutant.session().apply(Duration.ofNanos(ensemble.timeoutNanos()), backend);
+        return mutant.backend().apply(host, mutant.member().apply(host, counted));
     }
 
     @Override

@@ -80,6 +80,22 @@ class TokenCheckTest {
     }
 
     @Test
+    void onlyReadersThatAskedAtOneTimeMayShareAToken() {
+        TokenCheck ofRedlock = check.whereReadersMayShare();
+        told.held(READ, 0, 3, 9, 7).held(READ, 1, 4, 9, 7);
+        assertThat(told.violations(ofRedlock)).isEmpty();
+        assertThat(told.violations(check)).hasSize(1);
+        told.held(READ, 5, 6, 9, 7);
+        assertThat(told.violations(ofRedlock)).hasSize(1);
+    }
+
+    @Test
+    void writersNeverShareAToken() {
+        told.held(WRITE, 0, 3, 4, 7).held(READ, 0, 5, 9, 7);
+        assertThat(told.violations(check.whereReadersMayShare())).hasSize(1);
+    }
+
+    @Test
     void anAcquisitionOfUnknownOutcomeMayHaveUsedUpAToken() {
         long unused = told.process().asked(0, MUTEX);
         told.held(MUTEX, 0, 1, 5, 1).held(MUTEX, 0, 6, 9, 3);
