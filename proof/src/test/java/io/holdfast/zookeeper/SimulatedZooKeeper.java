@@ -15,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -88,7 +87,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         made.sent = new ArrayDeque<>();
         made.data = new LinkedHashSet<>();
         made.children = new LinkedHashSet<>();
-        made.watchers = new HashSet<>();
+        made.watchers = new LinkedHashSet<>();
         made.dial();
         return made;
     }
@@ -156,8 +155,8 @@ final class SimulatedZooKeeper extends ZooKeeper {
             state = States.CONNECTED;
             heardAt = host.nanoTime();
             sentAt = heardAt;
-            Set<String> watchedData = Set.copyOf(data);
-            Set<String> watchedChildren = Set.copyOf(children);
+            List<String> watchedData = List.copyOf(data);
+            List<String> watchedChildren = List.copyOf(children);
             Wire used = wire;
             ZooServer at = server;
             long since = seenZxid;

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -156,7 +156,7 @@ public final class Ensemble {
         leader().receive(() -> servers.stream()
                 .skip(1)
                 .forEach(server -> send(leader(), server, () -> {
-                    Set<Long> touched = Set.copyOf(server.touched);
+                    List<Long> touched = List.copyOf(server.touched);
                     server.touched.clear();
                     send(server, leader(), () -> touched.forEach(this::heard));
                 })));
@@ -290,7 +290,7 @@ public final class Ensemble {
     public final class ZooServer extends Server {
 
         private final TreeMap<String, Node> tree = new TreeMap<>();
-        private final Set<Long> touched = new HashSet<>();
+        private final Set<Long> touched = new LinkedHashSet<>();
         private final Map<Wire, Connection> connections = new LinkedHashMap<>();
         private final Map<Long, Turns> turns = new HashMap<>();
         private long zxid = 100;
@@ -310,7 +310,12 @@ public final class Ensemble {
                 return;
             }
             // A client that is back has given up its former connection: what that has not brought yet is not read any more.
-            connections.values().removeIf(former -> session != 0 && former.session == session);
+            connections.values().removeIf(it -> session != 0 && it.session == session);
+            Turns former = turns.remove(session);
+            if (former != null) {
+                // The original forwards them at once: they are ahead of this, or refused.
+                former.queue.clear();
+            }
             send(this, leader(), () -> {
                 long granted = session;
                 if (session == 0) {
@@ -334,7 +339,7 @@ public final class Ensemble {
         }
 
         /** Events since then that the client has missed: it tells what it watches. */
-        public void watchAgain(Wire wire, Set<String> data, Set<String> children, long since) {
+        public void watchAgain(Wire wire, List<String> data, List<String> children, long since) {
             Connection connection = connections.get(wire);
             if (connection == null) {
                 return;
@@ -557,8 +562,8 @@ public final class Ensemble {
         final Wire wire;
         final long session;
         final Client client;
-        final Set<String> data = new HashSet<>();
-        final Set<String> children = new HashSet<>();
+        final Set<String> data = new LinkedHashSet<>();
+        final Set<String> children = new LinkedHashSet<>();
         final Turns turns;
 
         Connection(Wire wire, long session, Client client, Turns turns) {

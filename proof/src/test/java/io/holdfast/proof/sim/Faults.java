@@ -79,7 +79,7 @@ final class Faults {
                 if (store.servers().size() > 1 && world.chance(0.4)) {
                     oneAfterTheOther();
                 } else {
-                    server.crash(aWhile(), mayForget() && world.chance(0.6));
+                    server.crash(aWhile(), plan.forgets() && world.chance(0.6));
                 }
             }
             case 6 -> {
@@ -107,16 +107,11 @@ final class Faults {
             long at = when;
             world.after(at, () -> {
                 if (!isOver) {
-                    server.crash(world.between(0, plan.lease().toNanos() / 10), mayForget());
+                    server.crash(world.between(0, plan.lease().toNanos() / 10), plan.forgets());
                 }
             });
             when += world.between(0, plan.lease().toNanos() / 4);
         }
-    }
-
-    /** With wild clocks, what is promised of tokens is so while the servers keep their data. */
-    private boolean mayForget() {
-        return store.mayForget() && !plan.is(Plan.Weather.WILD);
     }
 
     private void killUnlessLast(Host host) {

@@ -25,12 +25,14 @@ final class Mutants {
 
     /** Of those that take long to catch from 0 on: close to where they are caught, so that the build is fast. */
     private static final Map<String, Long> FIRST_SEEDS = Map.of(
-            "REDIS renewal that creates", 35L,
-            "REDIS validity counted from the reply", 40L,
-            "REDIS pushed grant without its look", 28L,
-            "REDLOCK no quarantine", 11L,
-            "REDLOCK unknown renewal read as held", 24L,
-            "ZOOKEEPER loss by the session's events alone", 80L);
+            "REDIS renewal that creates", 10L,
+            "REDIS passing waiters in the queue", 10L,
+            "REDIS token by the clock alone", 18L,
+            "REDIS token that is not kept", 18L,
+            "REDIS validity counted from the reply", 70L,
+            "REDIS withdrawal that forgets", 15L,
+            "ZOOKEEPER loss by Curator's LOST alone", 60L,
+            "ZOOKEEPER whole time-out", 80L);
 
     /** Within so many schedules. */
     private static final int MOST = 200;

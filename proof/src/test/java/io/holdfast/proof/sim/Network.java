@@ -35,7 +35,7 @@ public final class Network {
         return world.between(20_000, Math.max(20_000, most));
     }
 
-    /** What servers tell that process takes so long, or half of it, or anything between. */
+    /** Every other thing that servers tell that process takes so long, or half of it, or anything between. */
     void hearsLate(String host, long nanos) {
         lateness.put(host, nanos);
     }
@@ -54,7 +54,7 @@ public final class Network {
     /** When something arrives that is sent now. */
     long arrival(String from, String to, boolean isReply) {
         long way = world.now() + delay() + (isReply ? world.between(0, manners.replyNanos()) : 0);
-        if (isReply && !lateness.isEmpty()) {
+        if (isReply && !lateness.isEmpty() && world.chance(0.5)) {
             long late = lateness.getOrDefault(to, 0L);
             way += world.between(late / 2, late);
         }

@@ -17,6 +17,7 @@ import java.time.Duration;
  * @param jumps whether it is clocks that are wild, and not memories
  * @param isTight whether leases are held to their last moment, by processes that hear late and are cut off from all servers in one direction:
  *     what comes of a validity that is counted a little too long
+ * @param forgets whether servers that come back after a crash may have lost their data, where that breaks no promise of exclusion
  * @param manners of the network, apart from faults
  */
 record Plan(
@@ -30,6 +31,7 @@ record Plan(
         int faults,
         boolean jumps,
         boolean isTight,
+        boolean forgets,
         Manners manners) {
 
     /** Which faults there are. */
@@ -60,6 +62,7 @@ record Plan(
                 isCalm ? 0 : 1 + world.below(8),
                 kind == StoreKind.REDLOCK || world.chance(0.5),
                 isTight,
+                kind == StoreKind.REDLOCK && weather == Weather.ROUGH && world.chance(0.4),
                 manners(world, weather, isTight, usual, lease, claim));
     }
 

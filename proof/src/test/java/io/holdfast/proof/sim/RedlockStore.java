@@ -53,11 +53,6 @@ final class RedlockStore implements Store {
     }
 
     @Override
-    public boolean mayForget() {
-        return true;
-    }
-
-    @Override
     public boolean isFair() {
         return false;
     }

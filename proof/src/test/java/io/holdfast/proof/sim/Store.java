@@ -11,11 +11,6 @@ interface Store {
 
     List<? extends Server> servers();
 
-    /** Whether a server that comes back without its data breaks no promise. */
-    default boolean mayForget() {
-        return false;
-    }
-
     /** Whether first come is first served. */
     default boolean isFair() {
         return true;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class TokenCheckTest {
 
     private final Told told = new Told();
-    private final HistoryCheck check = new TokenCheck();
+    private final TokenCheck check = new TokenCheck();
 
     @Test
     void risingTokensAreFine() {
