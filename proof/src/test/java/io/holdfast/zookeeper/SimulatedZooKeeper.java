@@ -153,6 +153,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         } else {
             session = granted;
             state = States.CONNECTED;
+            world.trace("  %s is connected to %s", host, server);
             heardAt = host.nanoTime();
             sentAt = heardAt;
             List<String> watchedData = List.copyOf(data);

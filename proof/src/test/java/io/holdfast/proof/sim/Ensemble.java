@@ -311,11 +311,8 @@ public final class Ensemble {
             }
             // A client that is back has given up its former connection: what that has not brought yet is not read any more.
             connections.values().removeIf(it -> session != 0 && it.session == session);
-            Turns former = turns.remove(session);
-            if (former != null) {
-                // The original forwards them at once: they are ahead of this, or refused.
-                former.queue.clear();
-            }
+            // The original forwards all at once, so these would be ahead of this, or be refused.
+            dropTurns(session);
             send(this, leader(), () -> {
                 long granted = session;
                 if (session == 0) {
@@ -327,6 +324,7 @@ public final class Ensemble {
                 heard(granted);
                 if (granted != 0) {
                     sessions.get(granted).owner = this;
+                    world.trace("    the leader hears that session %x is at %s", granted, this);
                 }
                 long id = granted;
                 send(leader(), this, () -> {
@@ -336,6 +334,14 @@ public final class Ensemble {
                     wire.toClient(() -> answer.accept(id));
                 });
             });
+        }
+
+        /** Those that wait there are not worked on any more. */
+        private void dropTurns(long session) {
+            Turns dropped = turns.remove(session);
+            if (dropped != null) {
+                dropped.queue.clear();
+            }
         }
 
         /** Events since then that the client has missed: it tells what it watches. */
@@ -374,6 +380,7 @@ public final class Ensemble {
                 heard(ask.session());
             }
             Connection connection = connections.get(wire);
+            world.trace("    %s is asked by %x: %s %s%s", this, ask.session(), ask.kind(), ask.path(), connection == null ? " in vain" : "");
             if (connection != null) {
                 connection.turns.queue.add(() -> work(connection, ask, answer));
                 connection.turns.next();
@@ -387,7 +394,7 @@ public final class Ensemble {
                         // As the server does since ZOOKEEPER-710: no answer, but the end of the connection.
                         send(leader(), this, () -> {
                             connections.remove(connection.wire);
-                            turns.remove(ask.session(), connection.turns);
+                            dropTurns(ask.session());
                             connection.wire.cut();
                         });
                         return;
@@ -497,7 +504,7 @@ public final class Ensemble {
         }
 
         private void sessionEnded(long id) {
-            turns.remove(id);
+            dropTurns(id);
             connections.values().removeIf(connection -> {
                 if (connection.session == id) {
                     connection.wire.cut();
@@ -515,7 +522,7 @@ public final class Ensemble {
         @Override
         protected void forget(boolean dataToo) {
             connections.clear();
-            turns.clear();
+            List.copyOf(turns.keySet()).forEach(this::dropTurns);
             touched.clear();
         }
 
@@ -523,7 +530,7 @@ public final class Ensemble {
         private void join() {
             connections.values().forEach(connection -> connection.wire.cut());
             connections.clear();
-            turns.clear();
+            List.copyOf(turns.keySet()).forEach(this::dropTurns);
             tree.clear();
             tree.putAll(head);
             zxid = lastZxid;

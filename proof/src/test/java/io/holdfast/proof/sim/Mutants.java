@@ -24,15 +24,19 @@ final class Mutants {
     private static final Duration LONG = Duration.ofHours(1);
 
     /** Of those that take long to catch from 0 on: close to where they are caught, so that the build is fast. */
-    private static final Map<String, Long> FIRST_SEEDS = Map.of(
-            "REDIS renewal that creates", 10L,
-            "REDIS passing waiters in the queue", 10L,
-            "REDIS token by the clock alone", 18L,
-            "REDIS token that is not kept", 18L,
-            "REDIS validity counted from the reply", 70L,
-            "REDIS withdrawal that forgets", 15L,
-            "ZOOKEEPER loss by Curator's LOST alone", 60L,
-            "ZOOKEEPER whole time-out", 80L);
+    private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
+            Map.entry("REDIS renewal that creates", 10L),
+            Map.entry("REDIS no tombstone", 8L),
+            Map.entry("REDIS passing waiters in the queue", 12L),
+            Map.entry("REDIS token by the clock alone", 20L),
+            Map.entry("REDIS token that is not kept", 20L),
+            Map.entry("REDIS readers beside a writer", 8L),
+            Map.entry("REDIS push grant naming a wrong look", 70L),
+            Map.entry("REDIS validity counted from the reply", 44L),
+            Map.entry("REDIS withdrawal that forgets", 17L),
+            Map.entry("REDLOCK no quarantine", 231L),
+            Map.entry("REDLOCK validity counted from the reply", 44L),
+            Map.entry("ZOOKEEPER loss by Curator's LOST alone", 45L));
 
     /** Within so many schedules. */
     private static final int MOST = 200;

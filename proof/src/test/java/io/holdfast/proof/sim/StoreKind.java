@@ -41,10 +41,10 @@ enum StoreKind {
     /** In the build: some seconds for each. */
     long usualSchedules() {
         return switch (this) {
-            case MEMORY -> 300;
-            case REDIS -> 250;
-            case REDLOCK -> 15;
-            case ZOOKEEPER -> 150;
+            case MEMORY -> 1_500;
+            case REDIS -> 300;
+            case REDLOCK -> 40;
+            case ZOOKEEPER -> 200;
         };
     }
 }
