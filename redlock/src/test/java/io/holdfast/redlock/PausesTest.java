@@ -33,6 +33,7 @@ class PausesTest {
     void whatNobodyWaitsForIsTriedAgainAfterAPauseThatDoubles() {
         assertThat(Pauses.afterFailures(Duration.ofMillis(100), 0, 0)).isEqualTo(Duration.ofMillis(50));
         assertThat(Pauses.afterFailures(Duration.ofMillis(100), 0, 0.5)).isEqualTo(Duration.ofMillis(100));
-        assertThat(Pauses.afterFailures(Duration.ofMillis(100), 2, ALMOST_ONE)).isBetween(Duration.ofMillis(599), Duration.ofMillis(600));
+        assertThat(Pauses.afterFailures(Duration.ofMillis(100), 2, ALMOST_ONE))
+                .isBetween(Duration.ofMillis(599), Duration.ofMillis(600));
     }
 }

@@ -2,6 +2,7 @@ package io.holdfast.proof.sim;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** How many schedules it takes until a mutant is caught. */
 record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
@@ -24,11 +25,12 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
 
     /** Tells of each mutant of a store by which seed it is caught: {@code Hunt REDIS 0 1000}, or of one: {@code Hunt REDIS 0 1000 name}. */
     public static void main(String[] args) {
-        List<Hunt> hunts = switch (StoreKind.valueOf(args[0])) {
-            case REDLOCK -> Mutants.ofRedlock();
-            case ZOOKEEPER -> Mutants.ofZooKeeper();
-            default -> Mutants.ofRedis();
-        };
+        StoreKind store = StoreKind.valueOf(args[0]);
+        List<Hunt> hunts = Stream.of(
+                        Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper(), Mutants.hidden())
+                .flatMap(List::stream)
+                .filter(hunt -> hunt.kind() == store)
+                .toList();
         for (Hunt hunt : hunts) {
             if (args.length > 3 && !hunt.mutant().name().equals(args[3])) {
                 continue;
