@@ -168,6 +168,8 @@ public final class Ensemble {
         Session session = sessions.get(id);
         if (session != null && !session.isOver) {
             session.heardAt = world.now();
+            // At the earliest moment: where a tick ends is a matter of chance.
+            world.after((long) (timeoutNanos / leaderRate) + 1, () -> leader().receive(this::expire));
         }
     }
 

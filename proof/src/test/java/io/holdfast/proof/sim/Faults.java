@@ -40,10 +40,9 @@ final class Faults {
         long lease = plan.lease().toNanos();
         long nanos = world.between(lease, 2 * lease);
         store.servers().forEach(server -> network.stall(host.name(), server.name(), nanos));
-        if (store.servers().size() > 1 && world.chance(0.5)) {
+        if (store.servers().size() > 1 && world.chance(0.7)) {
             store.servers().stream()
                     .filter(it -> it.wires().stream().anyMatch(wire -> wire.client() == host))
-                    .skip(world.below(2))
                     .findFirst()
                     .ifPresent(it -> it.crash(world.between(0, lease), false));
         }

@@ -36,7 +36,8 @@ final class Mutants {
             Map.entry("REDIS withdrawal that forgets", 17L),
             Map.entry("REDLOCK no quarantine", 231L),
             Map.entry("REDLOCK validity counted from the reply", 44L),
-            Map.entry("ZOOKEEPER loss by Curator's LOST alone", 45L));
+            Map.entry("ZOOKEEPER loss by Curator's LOST alone", 45L),
+            Map.entry("ZOOKEEPER whole time-out", 960L));
 
     /** Within so many schedules. */
     private static final int MOST = 200;
@@ -82,6 +83,7 @@ final class Mutants {
         return hunts(
                 StoreKind.ZOOKEEPER,
                 Mutant.backend("loss by Curator's LOST alone", (host, it) -> new Believes(it, LONG)),
+                Mutant.session("whole time-out", (timeout, it) -> new Believes(it, timeout)),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)));
     }
 
@@ -89,7 +91,6 @@ final class Mutants {
     static List<Hunt> hidden() {
         return hunts(
                 StoreKind.ZOOKEEPER,
-                Mutant.session("whole time-out", (timeout, it) -> new Believes(it, timeout)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new));
     }
 
