@@ -311,7 +311,8 @@ public final class Ensemble {
                 wire.toClient(() -> answer.accept(-1L)); // it would go back in time
                 return;
             }
-            // A client that is back has given up its former connection: what that has not brought yet is not read any more.
+            // A client that is back has given up its former connection: what that has not brought yet is not read any
+            // more.
             connections.values().removeIf(it -> session != 0 && it.session == session);
             // The original forwards all at once, so these would be ahead of this, or be refused.
             dropTurns(session);
@@ -331,7 +332,8 @@ public final class Ensemble {
                 long id = granted;
                 send(leader(), this, () -> {
                     if (id != 0) {
-                        connections.put(wire, new Connection(wire, id, client, turns.computeIfAbsent(id, it -> new Turns())));
+                        connections.put(
+                                wire, new Connection(wire, id, client, turns.computeIfAbsent(id, it -> new Turns())));
                     }
                     wire.toClient(() -> answer.accept(id));
                 });
@@ -382,7 +384,9 @@ public final class Ensemble {
                 heard(ask.session());
             }
             Connection connection = connections.get(wire);
-            world.trace("    %s is asked by %x: %s %s%s", this, ask.session(), ask.kind(), ask.path(), connection == null ? " in vain" : "");
+            world.trace(
+                    "    %s is asked by %x: %s %s%s",
+                    this, ask.session(), ask.kind(), ask.path(), connection == null ? " in vain" : "");
             if (connection != null) {
                 connection.turns.queue.add(() -> work(connection, ask, answer));
                 connection.turns.next();

@@ -26,8 +26,7 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
     /** Tells of each mutant of a store by which seed it is caught: {@code Hunt REDIS 0 1000}, or of one: {@code Hunt REDIS 0 1000 name}. */
     public static void main(String[] args) {
         StoreKind store = StoreKind.valueOf(args[0]);
-        List<Hunt> hunts = Stream.of(
-                        Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper(), Mutants.hidden())
+        List<Hunt> hunts = Stream.of(Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper(), Mutants.hidden())
                 .flatMap(List::stream)
                 .filter(hunt -> hunt.kind() == store)
                 .toList();

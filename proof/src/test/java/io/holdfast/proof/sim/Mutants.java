@@ -289,8 +289,7 @@ final class Mutants {
 
         @Override
         public Mono<Renewal> renew(LockClaim claim) {
-            return real.renew(claim)
-                    .map(answer -> answer instanceof Renewal.Held ? new Renewal.Held(lease) : answer);
+            return real.renew(claim).map(answer -> answer instanceof Renewal.Held ? new Renewal.Held(lease) : answer);
         }
     }
 }

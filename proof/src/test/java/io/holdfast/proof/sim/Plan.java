@@ -66,8 +66,7 @@ record Plan(
                 manners(world, weather, isTight, usual, lease, claim));
     }
 
-    private static Manners manners(
-            World world, Weather weather, boolean isTight, long usual, long lease, long claim) {
+    private static Manners manners(World world, Weather weather, boolean isTight, long usual, long lease, long claim) {
         if (weather == Weather.CALM) {
             return new Manners(Math.min(usual, World.ms(Math.max(1, claim / 20))), 0, 0, 0);
         }

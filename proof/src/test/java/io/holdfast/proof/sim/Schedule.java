@@ -164,7 +164,8 @@ final class Schedule {
     private void close(long lease) {
         List<Member> alive = members.stream().filter(it -> !it.host().isDead()).toList();
         alive.forEach(Member::close);
-        boolean unused = proceed(World.ms(20_000), () -> isClosed(alive) && store.leftovers().isEmpty());
+        boolean unused = proceed(
+                World.ms(20_000), () -> isClosed(alive) && store.leftovers().isEmpty());
         for (Member member : alive) {
             if (!member.isClosed() || !member.remains().isEmpty()) {
                 referee.left(world.now(), "a client that is closed: " + member.remains());
@@ -198,9 +199,7 @@ final class Schedule {
                 found.addAll(history.violations(tokens(new TokenCheck())));
             }
             found.addAll(history.violations(
-                    new BeliefCheck(),
-                    new QueueCheck(),
-                    new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
+                    new BeliefCheck(), new QueueCheck(), new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
         }
         world.defects().forEach(defect -> found.add(new Violation("defect", defect)));
         return new Result(
