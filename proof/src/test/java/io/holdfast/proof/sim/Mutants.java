@@ -89,9 +89,7 @@ final class Mutants {
 
     /** Not caught in thousands of schedules: see the page. Hunted by hand. */
     static List<Hunt> hidden() {
-        return hunts(
-                StoreKind.ZOOKEEPER,
-                Mutant.backend("validity counted from the reply", CountsFromTheReply::new));
+        return hunts(StoreKind.ZOOKEEPER, Mutant.backend("validity counted from the reply", CountsFromTheReply::new));
     }
 
     private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {
