@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
@@ -23,6 +24,7 @@ public final class ClientBuilder implements LockClient.Builder {
     private @Nullable Scheduler deliverOn;
     private @Nullable LockListener listener;
     private boolean closeBackend = true;
+    private Chance chance = Chance.ofSystem();
 
     /**
      * All defaults.
@@ -73,10 +75,17 @@ public final class ClientBuilder implements LockClient.Builder {
         return this;
     }
 
+    /** Another source of randomness, so that what a client does can be repeated; for tests. */
+    @CanIgnoreReturnValue
+    ClientBuilder chance(Chance source) {
+        chance = source;
+        return this;
+    }
+
     @Override
     public LockClient build() {
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
-        Engine engine = new Engine(backend, clock, deliverOn, new Events(listener), operationTimeout);
+        Engine engine = new Engine(backend, clock, deliverOn, new Events(listener), operationTimeout, chance);
         return new DefaultLockClient(engine, options, clock, closeBackend);
     }
 }

@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -25,6 +24,7 @@ final class Engine {
     final long gridPhaseNanos;
 
     private final @Nullable Duration operationTimeout;
+    private final Chance chance;
     private final Set<Acquisition> acquisitions = ConcurrentHashMap.newKeySet();
     private final Set<HeldLease> leases = ConcurrentHashMap.newKeySet();
     private final Set<ReleaseLoop> releases = ConcurrentHashMap.newKeySet();
@@ -38,20 +38,22 @@ final class Engine {
             Scheduler timer,
             @Nullable Scheduler deliverOn,
             Events events,
-            @Nullable Duration operationTimeout) {
+            @Nullable Duration operationTimeout,
+            Chance chance) {
         this.backend = backend;
         this.deliverOn = deliverOn;
         this.events = events;
         this.operationTimeout = operationTimeout;
         renewals = new Renewals(this);
         alarms = new AlarmClock(timer, renewals::flush);
-        Seed seed = Seed.read();
+        this.chance = chance;
+        Seed seed = chance.seed();
         ids = new ClaimIds(seed);
         gridPhaseNanos = seed.phase() >>> 1;
     }
 
     double random() {
-        return ThreadLocalRandom.current().nextDouble();
+        return chance.next();
     }
 
     Duration operationTimeout(LockOptions options) {

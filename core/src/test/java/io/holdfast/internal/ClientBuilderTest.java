@@ -59,7 +59,7 @@ class ClientBuilderTest {
 
     @Test
     void theDefaultOperationTimeoutIsAQuarterOfTheLeaseAndAtMostTwoSeconds() {
-        Engine engine = new Engine(backend, Schedulers.parallel(), null, new Events(null), null);
+        Engine engine = new Engine(backend, Schedulers.parallel(), null, new Events(null), null, Chance.ofSystem());
 
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(4)))).isEqualTo(Duration.ofSeconds(1));
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(8)))).isEqualTo(Duration.ofSeconds(2));

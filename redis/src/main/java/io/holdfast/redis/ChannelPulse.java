@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * Finds out that the channel is dead although nobody closed it. It is idle by nature, so silence alone tells nothing: while
@@ -20,18 +21,19 @@ final class ChannelPulse {
     private static final long SLACK_MILLIS = 1_000;
 
     private final Later later;
+    private final LongSupplier nanoTime;
     private final Runnable ask;
     private final Runnable atSilence;
     private final AtomicBoolean isBeating = new AtomicBoolean();
 
     /** Written by those who wait: the pulse beats until then, in nanoseconds. */
-    private final AtomicLong wantedUntil = new AtomicLong(System.nanoTime());
+    private final AtomicLong wantedUntil;
 
     /** Written by the beat: when an answer was asked for. */
-    private volatile long askedAt = System.nanoTime();
+    private volatile long askedAt;
 
     /** Written by the driver's threads: when anything was heard. */
-    private volatile long heardAt = askedAt;
+    private volatile long heardAt;
 
     /** Runs something after a while, once. */
     @FunctionalInterface
@@ -42,18 +44,23 @@ final class ChannelPulse {
     /**
      * A pulse that does not beat yet.
      *
+     * @param nanoTime as {@link System#nanoTime}
      * @param ask asks for a sign of life, or opens a channel that is not there
      * @param atSilence run at each beat at which there was no answer to the one before
      */
-    ChannelPulse(Later later, Runnable ask, Runnable atSilence) {
+    ChannelPulse(Later later, LongSupplier nanoTime, Runnable ask, Runnable atSilence) {
         this.later = later;
+        this.nanoTime = nanoTime;
+        askedAt = nanoTime.getAsLong();
+        heardAt = askedAt;
+        wantedUntil = new AtomicLong(askedAt);
         this.ask = ask;
         this.atSilence = atSilence;
     }
 
     /** Beats for at least so long, since somebody waits. */
     void beatFor(long millis) {
-        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis + SLACK_MILLIS);
+        long until = nanoTime.getAsLong() + TimeUnit.MILLISECONDS.toNanos(millis + SLACK_MILLIS);
         wantedUntil.accumulateAndGet(until, (known, wanted) -> wanted - known > 0 ? wanted : known);
         if (isBeating.compareAndSet(false, true)) {
             heard();
@@ -62,7 +69,7 @@ final class ChannelPulse {
     }
 
     void heard() {
-        heardAt = System.nanoTime();
+        heardAt = nanoTime.getAsLong();
     }
 
     /** Whether what was asked for last was not answered yet. */
@@ -71,7 +78,7 @@ final class ChannelPulse {
     }
 
     private boolean isOver() {
-        return System.nanoTime() - wantedUntil.get() > 0;
+        return nanoTime.getAsLong() - wantedUntil.get() > 0;
     }
 
     private void next() {
@@ -89,7 +96,7 @@ final class ChannelPulse {
         if (isSilent()) {
             atSilence.run();
         } else {
-            askedAt = System.nanoTime();
+            askedAt = nanoTime.getAsLong();
         }
         ask.run();
         next();

@@ -47,7 +47,7 @@ final class ClusterRoute implements Route {
     /** A server that is not in the map any more, and has not answered for so long, is given up. */
     private static final Duration FORGET = Duration.ofSeconds(5);
 
-    private final LettuceClient lettuce;
+    private final Driver driver;
     private final List<RedisURI> seeds;
     private final ConcurrentMap<Node, CommandLink> links = new ConcurrentHashMap<>();
     private final AtomicInteger turn = new AtomicInteger();
@@ -70,8 +70,8 @@ final class ClusterRoute implements Route {
         }
     }
 
-    ClusterRoute(LettuceClient lettuce, List<RedisURI> seeds) {
-        this.lettuce = lettuce;
+    ClusterRoute(Driver driver, List<RedisURI> seeds) {
+        this.driver = driver;
         this.seeds = List.copyOf(seeds);
     }
 
@@ -177,7 +177,7 @@ final class ClusterRoute implements Route {
 
     @Override
     public boolean isClosed() {
-        return lettuce.isClosed();
+        return driver.isClosed();
     }
 
     @CanIgnoreReturnValue
@@ -201,7 +201,7 @@ final class ClusterRoute implements Route {
         if (pause == 0) {
             ask(servers.get(), mine.answer());
         } else {
-            lettuce.later(Duration.ofNanos(pause), () -> ask(servers.get(), mine.answer()));
+            driver.later(Duration.ofNanos(pause), () -> ask(servers.get(), mine.answer()));
         }
         return mine.answer();
     }
@@ -244,7 +244,7 @@ final class ClusterRoute implements Route {
 
     private void tidyUpLater() {
         if (isTidyingUp.compareAndSet(false, true)) {
-            lettuce.later(FORGET, this::tidyUp);
+            driver.later(FORGET, this::tidyUp);
         }
     }
 
@@ -267,7 +267,7 @@ final class ClusterRoute implements Route {
     }
 
     private CommandLink linkTo(Node node) {
-        return links.computeIfAbsent(node, it -> new CommandLink(lettuce, uriOf(it), PATIENCE));
+        return links.computeIfAbsent(node, it -> new CommandLink(driver, uriOf(it), PATIENCE));
     }
 
     private RedisURI uriOf(Node node) {

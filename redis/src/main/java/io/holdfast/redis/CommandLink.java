@@ -36,7 +36,7 @@ final class CommandLink {
     /** Less is no silence. */
     private static final long SILENCE_MILLIS = 100;
 
-    private final LettuceClient lettuce;
+    private final Driver driver;
     private final RedisURI uri;
     private final long patienceNanos;
     private final ConnectionSetup setup;
@@ -64,13 +64,13 @@ final class CommandLink {
     private final AtomicInteger epoch = new AtomicInteger();
 
     /** Written by the driver's threads. */
-    private volatile long answeredAt = System.nanoTime();
+    private volatile long answeredAt;
 
     /** Set while it is to be seen whether the connection is silent. */
     private final AtomicBoolean isDoubted = new AtomicBoolean();
 
     /** Written by those who send: when the first command was sent after the last answer. */
-    private volatile long askedAt = answeredAt;
+    private volatile long askedAt;
 
     /** Scripts that the server has shown to have, in this epoch. */
     private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
@@ -78,8 +78,8 @@ final class CommandLink {
     /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
     private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
 
-    CommandLink(LettuceClient lettuce, RedisURI uri) {
-        this(lettuce, uri, Duration.ofMillis(SILENCE_MILLIS));
+    CommandLink(Driver driver, RedisURI uri) {
+        this(driver, uri, Duration.ofMillis(SILENCE_MILLIS));
     }
 
     /**
@@ -87,21 +87,19 @@ final class CommandLink {
      *
      * @param patience so long a server may say nothing before a doubted connection is dropped
      */
-    CommandLink(LettuceClient lettuce, RedisURI uri, Duration patience) {
-        this(lettuce, uri, patience, lettuce.setup(), lettuce::connected);
+    CommandLink(Driver driver, RedisURI uri, Duration patience) {
+        this(driver, uri, patience, driver.setup(), driver::connected);
     }
 
     private CommandLink(
-            LettuceClient lettuce,
-            RedisURI uri,
-            Duration patience,
-            ConnectionSetup setup,
-            Consumer<CommandLink> onConnected) {
-        this.lettuce = lettuce;
+            Driver driver, RedisURI uri, Duration patience, ConnectionSetup setup, Consumer<CommandLink> onConnected) {
+        this.driver = driver;
         this.uri = uri;
         patienceNanos = patience.toNanos();
         this.setup = setup;
         this.onConnected = onConnected;
+        answeredAt = driver.nanoTime();
+        askedAt = answeredAt;
     }
 
     RedisURI uri() {
@@ -148,7 +146,7 @@ final class CommandLink {
 
     /** The server has said something. */
     void answered() {
-        answeredAt = System.nanoTime();
+        answeredAt = driver.nanoTime();
     }
 
     boolean isSilentSince(long nanoTime) {
@@ -186,7 +184,7 @@ final class CommandLink {
     /** A command is sent. */
     void asked() {
         if (answeredAt - askedAt >= 0) {
-            askedAt = System.nanoTime();
+            askedAt = driver.nanoTime();
         }
     }
 
@@ -197,11 +195,7 @@ final class CommandLink {
             return made;
         }
         CommandLink mine = new CommandLink(
-                lettuce,
-                uri,
-                Duration.ofNanos(patienceNanos),
-                ConnectionSetup.NONE,
-                link -> {}); // connects nowhere yet
+                driver, uri, Duration.ofNanos(patienceNanos), ConnectionSetup.NONE, link -> {}); // connects nowhere yet
         CommandLink other = blocking.compareAndExchange(null, mine);
         if (isEnded) {
             mine.end();
@@ -221,11 +215,11 @@ final class CommandLink {
         if (answeredAt - askedAt >= 0 || !isDoubted.compareAndSet(false, true)) {
             return;
         }
-        long rest = patienceNanos - (System.nanoTime() - askedAt);
-        lettuce.later(Duration.ofNanos(Math.max(rest, TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS))), () -> {
+        long rest = patienceNanos - (driver.nanoTime() - askedAt);
+        driver.later(Duration.ofNanos(Math.max(rest, TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS))), () -> {
             isDoubted.set(false);
             long asked = askedAt;
-            boolean isSilent = answeredAt - asked < 0 && System.nanoTime() - asked >= patienceNanos;
+            boolean isSilent = answeredAt - asked < 0 && driver.nanoTime() - asked >= patienceNanos;
             if (isSilent && drop(used)) {
                 atDrop.run();
             }
@@ -326,7 +320,7 @@ final class CommandLink {
     }
 
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {
-        var unused = lettuce.connect(uri).whenComplete((made, error) -> {
+        var unused = driver.connect(uri).whenComplete((made, error) -> {
             if (error == null) {
                 prepare(made, mine);
             } else {
@@ -342,7 +336,7 @@ final class CommandLink {
         made.addListener(new Epochs());
         CompletableFuture<StatefulRedisConnection<String, String>> preparation = setup.prepare(this, made);
         if (!preparation.isDone()) {
-            lettuce.later(PREPARATION_LIMIT, () -> {
+            driver.later(PREPARATION_LIMIT, () -> {
                 if (!preparation.isDone()) {
                     close(made); // the preparation fails by that, and the next command tries again
                 }

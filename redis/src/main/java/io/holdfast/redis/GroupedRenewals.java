@@ -26,7 +26,7 @@ import reactor.core.publisher.Sinks;
  * @param renew one request
  */
 record GroupedRenewals(
-        LettuceClient lettuce,
+        Driver driver,
         RedisFailures failures,
         Function<LockClaim, Integer> groupOf,
         Function<List<LockClaim>, Mono<List<Renewal>>> renew) {
@@ -55,7 +55,7 @@ record GroupedRenewals(
                         group -> renew.apply(group.getValue())
                                 .doOnNext(answers -> {
                                     if (isAnswered.compareAndSet(false, true)) {
-                                        lettuce.later(grace, graceIsOver::tryEmitEmpty);
+                                        driver.later(grace, graceIsOver::tryEmitEmpty);
                                     }
                                 })
                                 .timeout(graceIsOver.asMono(), Mono.error(() -> late(group.getValue(), grace)))

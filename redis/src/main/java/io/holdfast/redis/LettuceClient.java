@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Our own driver client, with the options that the safety rules need, and the end of all that it started. */
-final class LettuceClient {
+final class LettuceClient implements Driver {
 
     /** For the socket, and again for the handshake: a server that takes longer will not be of use to a lock. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
@@ -148,23 +148,23 @@ final class LettuceClient {
                 .build();
     }
 
-    /** What is done with each new connection for commands. */
-    ConnectionSetup setup() {
+    @Override
+    public ConnectionSetup setup() {
         return (link, made) -> setup.prepare(link, made);
     }
 
-    /** Called at most once, before the first connection. */
-    void prepareBy(ConnectionSetup wanted) {
+    @Override
+    public void prepareBy(ConnectionSetup wanted) {
         setup = wanted;
     }
 
-    /** A connection for commands; fails, possibly at once, when there is none or this was closed. */
-    CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
+    @Override
+    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
         return made(() -> client.connectAsync(StringCodec.UTF8, uri));
     }
 
-    /** A connection for subscriptions; fails as {@link #connect} does. */
-    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
+    @Override
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
         return made(() -> client.connectPubSubAsync(StringCodec.UTF8, uri));
     }
 
@@ -206,15 +206,15 @@ final class LettuceClient {
         attempt.completeExceptionally(error);
     }
 
-    /** A connection for the commands of locks is in force: for the first time, or again. */
-    void connected(CommandLink link) {
+    @Override
+    public void connected(CommandLink link) {
         if (eviction != null) {
             eviction.look(link);
         }
     }
 
-    /** Runs it on one of the driver's threads, unless this is closed by then. */
-    void later(Duration pause, Runnable task) {
+    @Override
+    public void later(Duration pause, Runnable task) {
         if (isClosed()) {
             return;
         }
@@ -234,11 +234,18 @@ final class LettuceClient {
         }
     }
 
-    boolean isClosed() {
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public boolean isClosed() {
         return isClosed.get();
     }
 
-    Mono<Void> close() {
+    @Override
+    public Mono<Void> close() {
         return Mono.fromFuture(
                 () -> {
                     if (isClosed.compareAndSet(false, true)) {

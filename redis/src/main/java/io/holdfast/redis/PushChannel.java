@@ -34,7 +34,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     /** Between attempts to open a line for claims that take it for open. */
     private static final Duration REOPEN_PAUSE = Duration.ofSeconds(1);
 
-    private final LettuceClient lettuce;
+    private final Driver driver;
     private final Route route;
     private final String name;
     private final RedisFailures failures;
@@ -56,19 +56,19 @@ final class PushChannel implements PushLine.Listener, RouteListener {
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
-            LettuceClient lettuce,
+            Driver driver,
             Route route,
             String name,
             RedisFailures failures,
             ToIntFunction<LockClaim> groupOf,
             Consumer<PushMessage> giveBack) {
-        this.lettuce = lettuce;
+        this.driver = driver;
         this.route = route;
         this.name = name;
         this.failures = failures;
         this.groupOf = groupOf;
         this.giveBack = giveBack;
-        atHead = new HeadLooks(lettuce::later, System::nanoTime, this::changed);
+        atHead = new HeadLooks(driver::later, driver::nanoTime, this::changed);
         route.listener(this);
     }
 
@@ -105,7 +105,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         PushLine known = lines.get(tag);
         return known != null
                 ? known
-                : lines.computeIfAbsent(tag, it -> new PushLine(lettuce, link.uri(), it, nameOf(it), this));
+                : lines.computeIfAbsent(tag, it -> new PushLine(driver, link.uri(), it, nameOf(it), this));
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {
@@ -222,7 +222,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     /** Claims whose former line was up look seldom; their next look opens this one. */
     @Override
     public void isUnreachable(PushLine line) {
-        lettuce.later(REOPEN_PAUSE, () -> tellAll(line, new WatchSignal.Changed()));
+        driver.later(REOPEN_PAUSE, () -> tellAll(line, new WatchSignal.Changed()));
     }
 
     @Override

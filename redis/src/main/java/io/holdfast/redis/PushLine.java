@@ -49,7 +49,7 @@ final class PushLine {
         ENDED
     }
 
-    private final LettuceClient lettuce;
+    private final Driver driver;
     private final RedisURI server;
     private final String tag;
     private final String firstName;
@@ -81,15 +81,18 @@ final class PushLine {
      * @param tag see {@link Route#tagOf}
      * @param name of the channel, and what its later names begin with
      */
-    PushLine(LettuceClient lettuce, RedisURI server, String tag, String name, Listener listener) {
-        this.lettuce = lettuce;
+    PushLine(Driver driver, RedisURI server, String tag, String name, Listener listener) {
+        this.driver = driver;
         this.server = server;
         this.tag = tag;
         this.name = name;
         firstName = name;
         this.listener = listener;
         pulse = new ChannelPulse(
-                (millis, work) -> lettuce.later(Duration.ofMillis(millis), work), this::askForLife, this::replace);
+                (millis, work) -> driver.later(Duration.ofMillis(millis), work),
+                driver::nanoTime,
+                this::askForLife,
+                this::replace);
     }
 
     String tag() {
@@ -125,10 +128,10 @@ final class PushLine {
 
     /** Does nothing when it is open or on its way. Returns at once. */
     void open() {
-        if (lettuce.isClosed() || !state.compareAndSet(State.CLOSED, State.OPENING)) {
+        if (driver.isClosed() || !state.compareAndSet(State.CLOSED, State.OPENING)) {
             return;
         }
-        var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
+        var unused = driver.connectPubSub(server).whenComplete((made, error) -> {
             if (error == null) {
                 subscribe(made);
             } else if (state.compareAndSet(State.OPENING, State.CLOSED)) {
@@ -146,7 +149,7 @@ final class PushLine {
             return;
         }
         CompletableFuture<Void> confirmation = made.async().subscribe(name).toCompletableFuture();
-        lettuce.later(SUBSCRIPTION_LIMIT, () -> {
+        driver.later(SUBSCRIPTION_LIMIT, () -> {
             if (!confirmation.isDone()) {
                 var unusedClosing = made.closeAsync(); // the subscription fails by that
             }
@@ -196,10 +199,10 @@ final class PushLine {
         if (old == null || state.get() != State.OPEN || !isReplacing.compareAndSet(false, true)) {
             return;
         }
-        var unused = lettuce.connectPubSub(server).whenComplete((made, error) -> {
+        var unused = driver.connectPubSub(server).whenComplete((made, error) -> {
             if (error == null) {
                 // What the old one was answered meanwhile may have to be read yet.
-                lettuce.later(GRACE, () -> replace(old, made));
+                driver.later(GRACE, () -> replace(old, made));
             } else {
                 isReplacing.set(false);
             }
@@ -288,7 +291,7 @@ final class PushLine {
         /** The driver restores the connection. */
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-            if (mine.equals(connection) && !lettuce.isClosed()) {
+            if (mine.equals(connection) && !driver.isClosed()) {
                 confirmed = null;
                 listener.isInterrupted(PushLine.this);
             }

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +33,7 @@ final class Quarantine {
     private final Route route;
     private final RedisFailures failures;
     private final long lengthNanos;
+    private final LongSupplier nanoTime;
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     /** Null before the first look, and after a reading that failed. */
@@ -47,12 +49,13 @@ final class Quarantine {
      */
     private record Age(CommandLink link, int epoch, OptionalLong nanos, long readAt) {
 
-        long restOf(long lengthNanos) {
-            return nanos.isEmpty() ? 0 : lengthNanos - nanos.getAsLong() - (System.nanoTime() - readAt);
+        long restOf(long lengthNanos, long now) {
+            return nanos.isEmpty() ? 0 : lengthNanos - nanos.getAsLong() - (now - readAt);
         }
     }
 
-    Quarantine(Route route, RedisFailures failures, Duration length) {
+    Quarantine(Route route, RedisFailures failures, Duration length, LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
         this.route = route;
         this.failures = failures;
         lengthNanos = length.toNanos();
@@ -74,7 +77,7 @@ final class Quarantine {
             return look.get();
         }
         return age(key, subject).flatMap(age -> {
-            long rest = age.restOf(lengthNanos);
+            long rest = age.restOf(lengthNanos, nanoTime.getAsLong());
             return rest > 0
                     ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
                     : look.get().map(attempt -> checked(age, attempt, subject));
@@ -152,7 +155,7 @@ final class Quarantine {
         OptionalLong nanos = seconds.isEmpty()
                 ? seconds
                 : OptionalLong.of(TimeUnit.SECONDS.toNanos(Math.max(0, seconds.getAsLong() - RESOLUTION_SECONDS)));
-        mine.age().complete(new Age(mine.link(), mine.epoch(), nanos, System.nanoTime()));
+        mine.age().complete(new Age(mine.link(), mine.epoch(), nanos, nanoTime.getAsLong()));
     }
 
     private void warn() {

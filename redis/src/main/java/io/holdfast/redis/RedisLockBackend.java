@@ -70,7 +70,7 @@ public final class RedisLockBackend implements LockBackend {
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
 
     private final RedisFailures failures;
-    private final LettuceClient lettuce;
+    private final Driver driver;
     private final Route route;
     private final PushChannel channel;
     private final LockRequests requests;
@@ -83,23 +83,22 @@ public final class RedisLockBackend implements LockBackend {
     /** Null unless asked for. */
     private final @Nullable LossByPush losses;
 
-    private RedisLockBackend(Builder builder) {
+    private RedisLockBackend(Builder builder, Driver driver, String clientName) {
+        this.driver = driver;
         List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
         failures = RedisFailures.at(uris);
-        lettuce = LettuceClient.create(
-                builder.resources, builder.ssl.build(), builder.lossByPush ? ProtocolVersion.RESP3 : null);
-        route = builder.isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
-        String name = builder.keyPrefix + "client:" + UUID.randomUUID();
+        route = builder.isCluster ? new ClusterRoute(driver, uris) : new SingleMaster(driver, uris.get(0));
+        String name = builder.keyPrefix + "client:" + clientName;
         ReplicaConfirmation confirmation = builder.confirmation;
-        channel = new PushChannel(lettuce, route, name, failures, this::groupOf, this::giveBack);
+        channel = new PushChannel(driver, route, name, failures, this::groupOf, this::giveBack);
         requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
         confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
-        renewals = new GroupedRenewals(lettuce, failures, this::groupOf, this::renewals);
+        renewals = new GroupedRenewals(driver, failures, this::groupOf, this::renewals);
         losses = builder.lossByPush ? new LossByPush(route, requests, channel::changed) : null;
         if (losses != null) {
-            lettuce.prepareBy(losses);
+            driver.prepareBy(losses);
         }
-        quarantine = new Quarantine(route, failures, builder.quarantine);
+        quarantine = new Quarantine(route, failures, builder.quarantine, driver::nanoTime);
     }
 
     /**
@@ -291,7 +290,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<Void> close() {
-        return lettuce.close();
+        return driver.close();
     }
 
     /** Options of a {@link RedisLockBackend}. Not thread-safe. */
@@ -482,7 +481,19 @@ public final class RedisLockBackend implements LockBackend {
          * @return a back end
          */
         public RedisLockBackend build() {
-            return new RedisLockBackend(this);
+            LettuceClient lettuce =
+                    LettuceClient.create(resources, ssl.build(), lossByPush ? ProtocolVersion.RESP3 : null);
+            return build(lettuce, UUID.randomUUID().toString());
+        }
+
+        /**
+         * Over another driver.
+         *
+         * @param driver ends with the back end
+         * @param clientName unique among all clients of the servers
+         */
+        RedisLockBackend build(Driver driver, String clientName) {
+            return new RedisLockBackend(this, driver, clientName);
         }
     }
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** One server for all locks: the one that the address names, or the master that the sentinels name. */
 final class SingleMaster implements Route {
 
-    private final LettuceClient lettuce;
+    private final Driver driver;
     private final RedisURI uri;
     private final CommandLink link;
     private final CompletableFuture<CommandLink> always;
@@ -16,10 +16,10 @@ final class SingleMaster implements Route {
     /** Written once, before the first command. */
     private volatile @Nullable RouteListener listener;
 
-    SingleMaster(LettuceClient lettuce, RedisURI uri) {
-        this.lettuce = lettuce;
+    SingleMaster(Driver driver, RedisURI uri) {
+        this.driver = driver;
         this.uri = uri;
-        link = new CommandLink(lettuce, uri);
+        link = new CommandLink(driver, uri);
         always = CompletableFuture.completedFuture(link);
     }
 
@@ -83,6 +83,6 @@ final class SingleMaster implements Route {
 
     @Override
     public boolean isClosed() {
-        return lettuce.isClosed();
+        return driver.isClosed();
     }
 }

@@ -22,7 +22,8 @@ class ChannelPulseTest {
         CyclicBarrier together = new CyclicBarrier(2);
         List<ChannelPulse> pulses = new CopyOnWriteArrayList<>();
         for (int i = 0; i < ROUNDS; i++) {
-            pulses.add(new ChannelPulse((millis, beat) -> beats.add(beat), asked::incrementAndGet, () -> {}));
+            pulses.add(new ChannelPulse(
+                    (millis, beat) -> beats.add(beat), System::nanoTime, asked::incrementAndGet, () -> {}));
         }
         CompletableFuture<Void> shortly = CompletableFuture.runAsync(() -> each(pulses, together, 0));
         CompletableFuture<Void> lasting = CompletableFuture.runAsync(() -> each(pulses, together, 600_000));

@@ -206,7 +206,8 @@ class RedisQuarantineIT {
     void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
         LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP3);
         Route route = new SingleMaster(lettuce, store.uri());
-        Quarantine quarantine = new Quarantine(route, RedisFailures.at(List.of(store.uri())), Duration.ofMillis(1));
+        Quarantine quarantine =
+                new Quarantine(route, RedisFailures.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);
         RedisFailures.Subject subject = new RedisFailures.Subject("orders", "acquire lock 'orders'");
         CompletableFuture<LockAttempt> answer = new CompletableFuture<>();
         AtomicInteger asked = new AtomicInteger();

@@ -66,9 +66,7 @@ final class Cleanup {
         }
         Mono<?> release = Mono.defer(() -> masters.backend(master).release(claim))
                 .timeout(masters.limit(claim.lease()), masters.timer)
-                .retryWhen(Retry.backoff(MOST_TRIES, FIRST_PAUSE)
-                        .filter(error -> !closing)
-                        .scheduler(masters.timer))
+                .retryWhen(Retry.from(failures -> failures.concatMap(this::again)))
                 .take(claim.lease(), masters.timer);
         Mono<?> begun =
                 pause.isZero() ? release : Mono.delay(pause, masters.timer).then(release);
@@ -80,6 +78,14 @@ final class Cleanup {
                                 claim.key().name(),
                                 masters.name(master),
                                 error.toString()));
+    }
+
+    private Mono<Long> again(Retry.RetrySignal failed) {
+        if (closing || failed.totalRetries() >= MOST_TRIES) {
+            return Mono.error(failed.failure());
+        }
+        return Mono.delay(
+                Pauses.afterFailures(FIRST_PAUSE, failed.totalRetries(), masters.random.getAsDouble()), masters.timer);
     }
 
     private void end(int master) {

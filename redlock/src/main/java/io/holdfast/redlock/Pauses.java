@@ -37,6 +37,16 @@ final class Pauses {
         return jittered(Math.min(LONGEST_NANOS, doubled(Math.max(LEAST_NANOS, roundNanos), crowd)), random);
     }
 
+    /**
+     * Before something that nobody waits for is tried again: half of the pause that doubles with each try, up to one and a half.
+     *
+     * @param failures before this one
+     * @param random in [0, 1)
+     */
+    static Duration afterFailures(Duration first, long failures, double random) {
+        return Duration.ofNanos((long) (doubled(first.toNanos(), (int) failures) * (0.5 + random)));
+    }
+
     private static long doubled(long nanos, int times) {
         return (long) (nanos * Math.pow(2, Math.min(MOST_DOUBLINGS, times)));
     }

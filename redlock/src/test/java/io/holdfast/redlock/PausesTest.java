@@ -28,4 +28,12 @@ class PausesTest {
         assertThat(Pauses.whileHeld(40, Duration.ofMillis(70), ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMillis(70));
         assertThat(Pauses.inACrowd(60, 5_000_000, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofSeconds(1));
     }
+
+    @Test
+    void whatNobodyWaitsForIsTriedAgainAfterAPauseThatDoubles() {
+        assertThat(Pauses.afterFailures(Duration.ofMillis(100), 0, 0)).isEqualTo(Duration.ofMillis(50));
+        assertThat(Pauses.afterFailures(Duration.ofMillis(100), 0, 0.5)).isEqualTo(Duration.ofMillis(100));
+        assertThat(Pauses.afterFailures(Duration.ofMillis(100), 2, ALMOST_ONE))
+                .isBetween(Duration.ofMillis(599), Duration.ofMillis(600));
+    }
 }

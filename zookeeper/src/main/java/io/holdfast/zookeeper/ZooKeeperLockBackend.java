@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -65,7 +66,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final Desk desk;
 
     private ZooKeeperLockBackend(Builder builder) {
-        desk = new Desk(builder.clients, builder.options(), builder.scheduler, Schedulers.boundedElastic());
+        desk = new Desk(builder.clients, builder.options(), builder.scheduler, builder.mayBlock);
     }
 
     /**
@@ -198,6 +199,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         private boolean failFast;
         private Tree.Rights rights = Tree.open();
         private Scheduler scheduler = Schedulers.parallel();
+        private Scheduler mayBlock = Schedulers.boundedElastic();
 
         private Builder(Supplier<@Nullable CuratorFramework> clients) {
             this.clients = clients;
@@ -256,6 +258,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
          */
         public Builder scheduler(Scheduler threads) {
             scheduler = requireNonNull(threads, "threads");
+            return this;
+        }
+
+        /** Where sessions are looked for; for tests. */
+        @CanIgnoreReturnValue
+        Builder mayBlock(Scheduler threads) {
+            mayBlock = threads;
             return this;
         }
 

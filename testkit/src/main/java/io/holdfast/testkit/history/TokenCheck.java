@@ -1,5 +1,6 @@
 package io.holdfast.testkit.history;
 
+import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,8 +21,37 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TokenCheck implements HistoryCheck {
 
-    /** Without state. */
-    public TokenCheck() {}
+    private final boolean isExclusive;
+    private final boolean readersShare;
+
+    /** For locks whose owners exclude each other. */
+    public TokenCheck() {
+        this(true, false);
+    }
+
+    private TokenCheck(boolean isExclusive, boolean readersShare) {
+        this.isExclusive = isExclusive;
+        this.readersShare = readersShare;
+    }
+
+    /**
+     * For histories in which owners may overlap, since an assumption was broken, but tokens must rise all the same: only owners of which one
+     * asked after the other had its lease are compared.
+     *
+     * @return a weaker check
+     */
+    public static TokenCheck withoutExclusion() {
+        return new TokenCheck(false, false);
+    }
+
+    /**
+     * For Redlock: readers that ask at one time may have one token. One may get it by a write-back, while a master gives it to the other.
+     *
+     * @return a check that is weaker by that
+     */
+    public TokenCheck whereReadersMayShare() {
+        return new TokenCheck(isExclusive, true);
+    }
 
     @Override
     public List<Violation> violations(History history) {
@@ -31,7 +61,7 @@ public final class TokenCheck implements HistoryCheck {
         Map<String, Tokens> locks = new HashMap<>();
         owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
         for (LockOperation owner : owners) {
-            locks.computeIfAbsent(owner.lockId(), id -> new Tokens()).emitted(owner, found);
+            locks.computeIfAbsent(owner.lockId(), id -> new Tokens(this)).emitted(owner, found);
         }
         locks.values().forEach(tokens -> tokens.compareWithAsked(found));
         return found;
@@ -40,24 +70,38 @@ public final class TokenCheck implements HistoryCheck {
     /** The owners of one lock. */
     private static final class Tokens {
 
+        private final TokenCheck rules;
         private final List<LockOperation> byEmission = new ArrayList<>();
         private final Map<Long, LockOperation> byToken = new HashMap<>();
         private @Nullable LockOperation highest;
         private @Nullable LockOperation highestExclusive;
 
+        Tokens(TokenCheck rules) {
+            this.rules = rules;
+        }
+
         void emitted(LockOperation owner, List<Violation> found) {
             LockOperation same = byToken.putIfAbsent(owner.token(), owner);
-            if (same != null) {
+            if (same != null && !(rules.readersShare && areReadersAtOneTime(same, owner))) {
                 found.add(new Violation(
                         "token", "two have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
             }
             LockOperation before = owner.isExclusive() ? highest : highestExclusive;
-            if (before != null && before.token() > owner.token() && before.acquiredAt() < owner.acquiredAt()) {
+            if (rules.isExclusive
+                    && before != null
+                    && before.token() > owner.token()
+                    && before.acquiredAt() < owner.acquiredAt()) {
                 found.add(falling(before, owner));
             }
             byEmission.add(owner);
             highest = higher(highest, owner);
             highestExclusive = owner.isExclusive() ? higher(highestExclusive, owner) : highestExclusive;
+        }
+
+        private static boolean areReadersAtOneTime(LockOperation first, LockOperation other) {
+            boolean areReaders =
+                    first.lock().kind() == LockKind.READ && other.lock().kind() == LockKind.READ;
+            return areReaders && other.askedAt() <= first.acquiredAt();
         }
 
         private static LockOperation higher(@Nullable LockOperation one, LockOperation other) {
@@ -74,7 +118,9 @@ public final class TokenCheck implements HistoryCheck {
                     before = higher(before, byEmission.get(next++));
                 }
                 // Pairs of which one is exclusive were compared when they were emitted.
-                if (before != null && before.token() > owner.token() && !before.isExclusive() && !owner.isExclusive()) {
+                if (before != null
+                        && before.token() > owner.token()
+                        && !(rules.isExclusive && (before.isExclusive() || owner.isExclusive()))) {
                     found.add(falling(before, owner));
                 }
             }

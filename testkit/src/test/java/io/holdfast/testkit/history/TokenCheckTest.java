@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class TokenCheckTest {
 
     private final Told told = new Told();
-    private final HistoryCheck check = new TokenCheck();
+    private final TokenCheck check = new TokenCheck();
 
     @Test
     void risingTokensAreFine() {
@@ -69,6 +69,30 @@ class TokenCheckTest {
     void aReaderAfterAWriterHasAHigherToken() {
         told.held(WRITE, 0, 1, 3, 9).held(READ, 0, 4, 5, 8);
         assertThat(told.violations(check)).hasSize(1);
+    }
+
+    @Test
+    void whereOwnersMayOverlapOnlyTheOrderOfAskingCounts() {
+        told.held(MUTEX, 0, 4, 9, 11).held(MUTEX, 0, 5, 9, 3);
+        assertThat(told.violations(TokenCheck.withoutExclusion())).isEmpty();
+        told.held(MUTEX, 6, 7, 9, 10);
+        assertThat(told.violations(TokenCheck.withoutExclusion())).hasSize(1);
+    }
+
+    @Test
+    void onlyReadersThatAskedAtOneTimeMayShareAToken() {
+        TokenCheck ofRedlock = check.whereReadersMayShare();
+        told.held(READ, 0, 3, 9, 7).held(READ, 1, 4, 9, 7);
+        assertThat(told.violations(ofRedlock)).isEmpty();
+        assertThat(told.violations(check)).hasSize(1);
+        told.held(READ, 5, 6, 9, 7);
+        assertThat(told.violations(ofRedlock)).hasSize(1);
+    }
+
+    @Test
+    void writersNeverShareAToken() {
+        told.held(WRITE, 0, 3, 4, 7).held(READ, 0, 5, 9, 7);
+        assertThat(told.violations(check.whereReadersMayShare())).hasSize(1);
     }
 
     @Test

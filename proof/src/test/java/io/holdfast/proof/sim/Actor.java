@@ -1,0 +1,199 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockKey;
+import io.holdfast.testkit.history.RecoveryCheck;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Somebody in a process who uses locks again and again, in one of many ways, and leaves at any moment. */
+final class Actor {
+
+    private final Member member;
+    private final World world;
+    private final Plan plan;
+    private final List<LockKey> keys;
+    private int deedsLeft;
+    private int holds;
+
+    Actor(Member member, Plan plan, List<LockKey> keys) {
+        this.member = member;
+        this.plan = plan;
+        this.keys = keys;
+        world = member.host().world();
+        deedsLeft = plan.deeds();
+        later(world.between(0, plan.lease().toNanos() / 4), this::act);
+    }
+
+    boolean isDone() {
+        return (deedsLeft == 0 && holds == 0) || member.host().isDead();
+    }
+
+    private void later(long nanos, Runnable task) {
+        Disposable unused = member.host().schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private Duration hold() {
+        long lease = plan.lease().toNanos();
+        if (plan.isTight()) {
+            return Duration.ofNanos(world.between(lease / 2, 2 * lease));
+        }
+        return Duration.ofNanos(world.chance(0.7) ? world.between(0, lease / 4) : world.between(0, lease * 3));
+    }
+
+    private Runnable once() {
+        boolean[] isOver = new boolean[1];
+        return () -> {
+            if (!isOver[0]) {
+                isOver[0] = true;
+                deedsLeft--;
+                if (deedsLeft > 0) {
+                    later(world.between(0, plan.lease().toNanos() / (world.chance(0.7) ? 50 : 1)), this::act);
+                }
+            }
+        };
+    }
+
+    private void act() {
+        LockKey key = world.oneOf(keys);
+        LockOptions.Builder options = LockOptions.builder().leaseDuration(plan.lease());
+        if (!plan.isTight() && world.chance(0.4)) {
+            options = options.waitTimeout(
+                    Duration.ofMillis(world.between(0, 6 * plan.lease().toMillis())));
+        }
+        if (world.chance(plan.isTight() ? 0.4 : 0.2)) {
+            options = options.autoRenew(false);
+        }
+        if (world.chance(0.1)) {
+            options = options.maxHoldTime(plan.lease().multipliedBy(2));
+        }
+        ReactiveLock lock = member.lock(key, options.build());
+        long operation = member.asks(key);
+        world.trace("%s#%d asks for %s", member.host(), operation, key);
+        Runnable over = once();
+        switch (world.below(plan.isTight() ? 7 : 10)) {
+            case 0, 1, 2, 3 -> scoped(operation, lock, over);
+            case 4, 5, 6 -> byHand(operation, lock.acquire(), over);
+            case 7 -> byHand(operation, lock.tryAcquire(), over);
+            default -> impatient(operation, lock, over);
+        }
+    }
+
+    /** The end of an acquisition without a lease, or of all that came after the lease. */
+    private void failed(long operation, boolean[] has, Throwable error, Runnable over) {
+        if (!has[0]) {
+            boolean isLate = error instanceof LockTimeoutException || error instanceof TimeoutException;
+            member.gaveUp(operation, isLate ? "timeout" : RecoveryCheck.FAILED + " " + error.getMessage());
+        } else if (error instanceof LockLostException lost) {
+            member.loses(operation, lost.reason().toString());
+        }
+        over.run();
+    }
+
+    private void scoped(long operation, ReactiveLock lock, Runnable over) {
+        boolean[] has = new boolean[1];
+        boolean isNested = world.chance(0.2);
+        Disposable under = lock.withLock(lease -> {
+                    has[0] = true;
+                    member.acquired(operation, lease);
+                    Mono<Long> work = Mono.delay(hold(), member.host());
+                    Mono<Long> all = isNested ? work.then(lock.withLock(inner -> within(lease, inner))) : work;
+                    return all.doOnTerminate(() -> member.ends(operation, "has done its work"))
+                            .doOnCancel(() -> member.ends(operation, "has its work cancelled"));
+                })
+                .subscribe(nothing -> {}, error -> failed(operation, has, error, over), over);
+        leaveSometimes(operation, has, under, over);
+    }
+
+    private Mono<Long> within(LockLease outer, LockLease inner) {
+        if (outer.fencingToken() != inner.fencingToken() && outer.isValid()) {
+            world.defect("a nested lease has a token of its own", new IllegalStateException(inner.toString()));
+        }
+        return Mono.delay(Duration.ofMillis(world.between(0, 20)), member.host());
+    }
+
+    private void byHand(long operation, Mono<LockLease> acquire, Runnable over) {
+        boolean[] has = new boolean[1];
+        Disposable under = acquire.subscribe(
+                lease -> {
+                    has[0] = true;
+                    hold(operation, lease, over);
+                },
+                error -> failed(operation, has, error, over),
+                () -> {
+                    if (!has[0]) {
+                        member.gaveUp(operation, "empty");
+                        over.run();
+                    }
+                });
+        leaveSometimes(operation, has, under, () -> {
+            if (!has[0]) {
+                over.run();
+            }
+        });
+    }
+
+    private void hold(long operation, LockLease lease, Runnable over) {
+        member.acquired(operation, lease);
+        lease.onLoss().subscribe(reason -> member.loses(operation, reason.toString()), error -> {});
+        if (world.chance(0.1)) {
+            later(hold().toNanos(), () -> lease.renew().subscribe(nothing -> {}, error -> {}));
+        }
+        holds++;
+        later(hold().toNanos(), () -> {
+            holds--;
+            member.ends(operation, "releases");
+            Disposable release = lease.release().subscribe(nothing -> {}, error -> over.run(), over);
+            if (world.chance(0.1)) {
+                release.dispose();
+                over.run();
+            }
+        });
+    }
+
+    /** Others than the lock decide that it takes too long, or that it is not wanted any more when it comes. */
+    private void impatient(long operation, ReactiveLock lock, Runnable over) {
+        boolean[] has = new boolean[1];
+        Duration patience = Duration.ofNanos(world.between(0, plan.lease().toNanos()));
+        Supplier<Mono<LockLease>> first = () -> lock.acquire().doOnNext(lease -> {
+            has[0] = true;
+            hold(operation, lease, () -> {});
+        });
+        Mono<?> raced = switch (world.below(3)) {
+            case 0 -> first.get().timeout(patience, member.host());
+            case 1 -> Mono.zip(first.get(), Mono.delay(patience, member.host())).timeout(patience, member.host());
+            default -> Mono.firstWithSignal(first.get(), Mono.delay(patience, member.host()));
+        };
+        raced.subscribe(
+                nothing -> {
+                    if (!has[0]) {
+                        member.gaveUp(operation, "lost the race");
+                    }
+                },
+                error -> failed(operation, has, error, over),
+                over);
+    }
+
+    private void leaveSometimes(long operation, boolean[] has, Disposable under, Runnable over) {
+        if (!plan.isTight() && world.chance(0.25)) {
+            later(world.between(0, plan.lease().toNanos() / (world.chance(0.5) ? 20 : 1)), () -> {
+                if (!under.isDisposed()) {
+                    if (!has[0]) {
+                        member.gaveUp(operation, "cancelled");
+                    }
+                    under.dispose();
+                    over.run();
+                }
+            });
+        }
+    }
+}

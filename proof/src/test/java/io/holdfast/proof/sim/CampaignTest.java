@@ -1,0 +1,40 @@
+package io.holdfast.proof.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Thousands of schedules of the real product in a simulated world, each judged by the checker. {@code -Dproof.schedules=1000000} runs more,
+ * {@code -Dproof.seed=N} begins there; with {@code -Dproof.schedules=1} the trace of that schedule is written out.
+ */
+class CampaignTest {
+
+    @ParameterizedTest
+    @EnumSource
+    void noScheduleBreaksAPromise(StoreKind kind) {
+        Campaign.Report report = Campaign.of(kind).run();
+        System.out.println(report);
+        assertThat(report.violations()).as(report.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSeedAlwaysMakesTheSameSchedule(StoreKind kind) {
+        for (int seed = 0; seed < 3; seed++) {
+            Schedule.Result once = Schedule.run(kind, seed, Mutant.NONE, false);
+            Schedule.Result again = Schedule.run(kind, seed, Mutant.NONE, false);
+            assertThat(again.steps()).as("seed %d", seed).isEqualTo(once.steps());
+            assertThat(again.print()).as("seed %d", seed).isEqualTo(once.print());
+        }
+    }
+
+    @Test
+    void schedulesDoWhatTheyAreFor() {
+        Campaign.Report report = new Campaign(StoreKind.REDIS, Mutant.NONE, 0, 30).run();
+        assertThat(report.acquired()).isGreaterThan(100);
+        assertThat(report.lost()).isPositive();
+    }
+}

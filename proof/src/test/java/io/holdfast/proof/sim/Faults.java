@@ -1,0 +1,138 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.proof.sim.Network.Manners;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Breaks things at any time, and repairs all of them in the end. */
+final class Faults {
+
+    private final World world;
+    private final Plan plan;
+    private final Network network;
+    private final Store store;
+    private final List<Host> hosts;
+    private boolean isOver;
+
+    Faults(World world, Plan plan, Network network, Store store, List<Host> hosts) {
+        this.world = world;
+        this.plan = plan;
+        this.network = network;
+        this.store = store;
+        this.hosts = hosts;
+    }
+
+    /** All of them within so much time. */
+    void planWithin(long nanos) {
+        for (int i = 0; i < plan.faults(); i++) {
+            world.at(world.between(0, nanos), () -> {
+                if (!isOver && plan.isTight()) {
+                    silence(world.chance(0.7) ? hosts.get(0) : world.oneOf(hosts));
+                } else if (!isOver) {
+                    happen();
+                }
+            });
+        }
+    }
+
+    /** No server hears of it for longer than a lease; and the one that did last may forget to say so. */
+    private void silence(Host host) {
+        long lease = plan.lease().toNanos();
+        long nanos = world.between(lease, 2 * lease);
+        store.servers().forEach(server -> network.stall(host.name(), server.name(), nanos));
+        if (store.servers().size() > 1 && world.chance(0.7)) {
+            store.servers().stream()
+                    .filter(it -> it.wires().stream().anyMatch(wire -> wire.client() == host))
+                    .findFirst()
+                    .ifPresent(it -> it.crash(world.between(0, lease), false));
+        }
+    }
+
+    private long aWhile() {
+        long lease = plan.lease().toNanos();
+        return world.chance(0.6) ? world.between(0, lease / 3) : world.between(0, 2 * lease);
+    }
+
+    private void happen() {
+        Host host = world.oneOf(hosts);
+        if (store.servers().isEmpty() || world.chance(0.2)) {
+            if (world.chance(0.15)) {
+                killUnlessLast(host);
+            } else {
+                host.pause(aWhile());
+            }
+            return;
+        }
+        Server server = world.oneOf(store.servers());
+        switch (world.below(plan.is(Plan.Weather.WILD) ? 12 : 7)) {
+            case 0 -> server.pause(aWhile());
+            case 1 -> network.stall(host.name(), server.name(), aWhile());
+            case 2 -> network.stall(server.name(), host.name(), aWhile());
+            case 3, 4 -> {
+                List<Wire> wires = new ArrayList<>(server.wires());
+                if (!wires.isEmpty()) {
+                    (world.chance(0.7) ? List.of(world.oneOf(wires)) : wires).forEach(Wire::cut);
+                }
+            }
+            case 5 -> {
+                if (store.servers().size() > 1 && world.chance(0.4)) {
+                    oneAfterTheOther();
+                } else {
+                    server.crash(aWhile(), plan.forgets() && world.chance(0.6));
+                }
+            }
+            case 6 -> {
+                Server other = world.oneOf(store.servers());
+                network.stall(server.name(), other.name(), aWhile());
+                if (server instanceof SimulatedRedis redis) {
+                    world.trace("the scripts of %s are flushed", server);
+                    redis.flushScripts();
+                }
+            }
+            default -> {
+                if (plan.jumps()) {
+                    server.jump(world.between(-3, 3) * plan.lease().toMillis() * 500);
+                } else {
+                    server.crash(aWhile(), true);
+                }
+            }
+        }
+    }
+
+    /** As when all are upgraded: no two are away at the same time, or only a little. */
+    private void oneAfterTheOther() {
+        long when = 0;
+        for (Server server : store.servers()) {
+            long at = when;
+            world.after(at, () -> {
+                if (!isOver) {
+                    server.crash(world.between(0, plan.lease().toNanos() / 10), plan.forgets());
+                }
+            });
+            when += world.between(0, plan.lease().toNanos() / 4);
+        }
+    }
+
+    private void killUnlessLast(Host host) {
+        if (hosts.stream().filter(it -> !it.isDead()).count() > 1) {
+            host.kill();
+            // What it has sent may still arrive; then the system of that machine closes its connections.
+            store.servers()
+                    .forEach(server -> List.copyOf(server.wires()).stream()
+                            .filter(wire -> wire.client() == host)
+                            .forEach(Wire::close));
+        }
+    }
+
+    void end() {
+        isOver = true;
+        world.trace("no more faults");
+        network.heal();
+        network.manners(new Manners(World.ms(1), 0, 0, 0));
+        hosts.forEach(Host::resume);
+        store.servers().forEach(server -> {
+            server.resume();
+            server.start();
+        });
+    }
+}

@@ -1,0 +1,52 @@
+package io.holdfast.proof.sim;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Looks for claims that hold a lock at a server after they were released there: by a request that outlived its withdrawal. Nobody believes
+ * in such a lease, so no history shows it, but it keeps the lock from all others. What comes later than a tombstone lasts is not looked at.
+ */
+final class Ghosts {
+
+    private static final long TOMBSTONE = World.ms(25_000);
+
+    private final World world;
+    private final Map<String, Long> releasedAt = new HashMap<>();
+
+    Ghosts(World world) {
+        this.world = world;
+    }
+
+    void forget() {
+        releasedAt.clear();
+    }
+
+    /** By the first words of the script. */
+    void answered(String script, List<String> args, Object reply) {
+        if (script.startsWith("-- Takes")) {
+            if (reply instanceof List<?> numbers && numbers.get(0).equals(1L)) {
+                holds(args.get(0), "granted");
+            }
+        } else if (script.startsWith("-- Ends")) {
+            // One that leaves no tombstone gives back what came unasked.
+            if (!args.get(3).equals("0")) {
+                releasedAt.put(args.get(0), world.now());
+            }
+        } else if (script.startsWith("-- Sets") && reply instanceof List<?> numbers) {
+            for (int i = 0; i < numbers.size(); i++) {
+                if (numbers.get(i).equals(1L)) {
+                    holds(args.get(2 * i), "renewed");
+                }
+            }
+        }
+    }
+
+    private void holds(String claim, String how) {
+        Long released = releasedAt.get(claim);
+        if (released != null && world.now() - released < TOMBSTONE) {
+            world.defect("claim %s was %s after its release".formatted(claim, how), new IllegalStateException("ghost"));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.internal.SimulatedClients;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.history.HistoryRecorder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** One process with its client, and what it writes down about its leases. */
+final class Member {
+
+    private final Host host;
+    private final World world;
+    private final HistoryRecorder recorder;
+    private final LockClient client;
+    private final boolean isFair;
+    private final List<Held> held = new ArrayList<>();
+    private final Map<String, Long> operationOf = new HashMap<>();
+    private final Set<String> armed = new HashSet<>();
+    private long asking;
+    private int acquired;
+    private int lost;
+    private boolean isClosed;
+
+    /** A lease, and until when it is known to be valid. */
+    private static final class Held {
+
+        final long operation;
+        final LockLease lease;
+        long validUntil;
+
+        Held(long operation, LockLease lease, long validUntil) {
+            this.operation = operation;
+            this.lease = lease;
+            this.validUntil = validUntil;
+        }
+    }
+
+    Member(Host host, Store store, LockOptions options, HistoryRecorder recorder, boolean isFair) {
+        this.host = host;
+        this.recorder = recorder;
+        this.isFair = isFair;
+        world = host.world();
+        client = SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, false);
+        host.afterArrival(this::look);
+    }
+
+    /** Knows which claim is whose, and who has a place in the queue. */
+    private ForwardingLockBackend noting(LockBackend backend) {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return backend;
+            }
+
+            @Override
+            public Flux<WatchSignal> watch(LockClaim claim) {
+                return backend.watch(claim).doOnNext(signal -> {
+                    if (isFair && signal instanceof WatchSignal.Armed) {
+                        armed.add(claim.id());
+                    }
+                });
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                if (asking != 0) {
+                    operationOf.putIfAbsent(claim.id(), asking);
+                    asking = 0;
+                }
+                return backend.tryAcquire(claim).doOnNext(answer -> {
+                    Long operation = operationOf.get(claim.id());
+                    // Who cannot be told yet is passed over, as one who is gone.
+                    if (operation != null && armed.contains(claim.id()) && answer instanceof LockAttempt.Queued) {
+                        recorder.queued(world.now(), operation);
+                    }
+                });
+            }
+        };
+    }
+
+    private void happened(LockEvent event) {
+        if (event instanceof LockEvent.Lost) {
+            lost++;
+        }
+        if (world.isTraced()) {
+            world.trace("  %s: %s", host, event);
+        }
+    }
+
+    Host host() {
+        return host;
+    }
+
+    int acquired() {
+        return acquired;
+    }
+
+    int lost() {
+        return lost;
+    }
+
+    ReactiveLock lock(LockKey key, LockOptions options) {
+        ReactiveLock lock = switch (key.kind()) {
+            case MUTEX -> client.lock(key.name());
+            case READ -> client.readWriteLock(key.name()).readLock();
+            case WRITE -> client.readWriteLock(key.name()).writeLock();
+            case SEMAPHORE -> client.semaphore(key.name(), key.permits());
+        };
+        return lock.with(options);
+    }
+
+    /** A new acquisition, which is subscribed to right after this. */
+    long asks(LockKey key) {
+        asking = recorder.asked(world.now(), key);
+        return asking;
+    }
+
+    void acquired(long operation, LockLease lease) {
+        acquired++;
+        long until = validUntil(lease);
+        recorder.acquired(world.now(), operation, lease.fencingToken(), until);
+        held.add(new Held(operation, lease, until));
+        if (world.isTraced()) {
+            world.trace("%s#%d HOLDS token %d until %.3f", host, operation, lease.fencingToken(), until / 1e6);
+        }
+    }
+
+    /** The belief ends: it is released, or its work was cancelled. */
+    void ends(long operation, String how) {
+        if (held.removeIf(it -> it.operation == operation)) {
+            world.trace("%s#%d %s", host, operation, how);
+            recorder.releaseAsked(world.now(), operation);
+        }
+    }
+
+    void loses(long operation, String reason) {
+        if (held.removeIf(it -> it.operation == operation)) {
+            recorder.lost(world.now(), operation, reason);
+        }
+    }
+
+    void gaveUp(long operation, String how) {
+        world.trace("%s#%d ended: %s", host, operation, how);
+        recorder.ended(world.now(), operation, how);
+    }
+
+    /** What has arrived may have been the answer to a renewal. */
+    private void look() {
+        for (Held one : List.copyOf(held)) {
+            long until = validUntil(one.lease);
+            if (until <= world.now()) {
+                recorder.invalid(world.now(), one.operation);
+                held.remove(one);
+            } else if (until > one.validUntil + 1_000) {
+                one.validUntil = until;
+                recorder.valid(world.now(), one.operation, until);
+            }
+        }
+    }
+
+    /** Rounded so that nothing is believed that is not. */
+    private long validUntil(LockLease lease) {
+        return world.now() + host.trueNanos(lease.remaining().toNanos()) - 2;
+    }
+
+    /** A word of which nothing is written down: a server that does not know yet that a session has moved finds out by it. */
+    void speak() {
+        client.lock("words").tryAcquire().flatMap(LockLease::release).subscribe(nothing -> {}, error -> {});
+    }
+
+    void close() {
+        client.close()
+                .subscribe(
+                        nothing -> {}, error -> world.defect("close failed: " + error, error), () -> isClosed = true);
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    /** What the client has to do with after its end; empty when all is well. */
+    String remains() {
+        String all = client.toString();
+        return all.contains("0 acquiring, 0 held, 0 releasing, 0 alarms") ? "" : all;
+    }
+}

@@ -1,0 +1,54 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.LockBackend;
+import java.time.Duration;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+
+/**
+ * A small wrong variant of the product.
+ *
+ * @param name what is wrong
+ * @param script what becomes of each script
+ * @param member what becomes of the back end of one server
+ * @param backend what becomes of the back end that the engine sees
+ * @param session what becomes of a back end whose leases are as long as a session's time-out allows
+ * @param hasQuarantine whether servers that come back without their data stay away
+ */
+record Mutant(
+        String name,
+        UnaryOperator<String> script,
+        BiFunction<Host, LockBackend, LockBackend> member,
+        BiFunction<Host, LockBackend, LockBackend> backend,
+        BiFunction<Duration, LockBackend, LockBackend> session,
+        boolean hasQuarantine) {
+
+    static final Mutant NONE = new Mutant("none", it -> it, (host, it) -> it, (host, it) -> it, (t, it) -> it, true);
+
+    /** A replacement in the scripts; those without the text stay as they are. */
+    static Mutant script(String name, String text, String wrong) {
+        return new Mutant(
+                name, body -> body.replace(text, wrong), NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine);
+    }
+
+    static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
+        return new Mutant(name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine);
+    }
+
+    static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
+        return new Mutant(name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine);
+    }
+
+    static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
+        return new Mutant(name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine);
+    }
+
+    static Mutant withoutQuarantine() {
+        return new Mutant("no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,293 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What could have been got wrong. */
+final class Mutants {
+
+    /** Longer than anybody holds a lock. */
+    private static final Duration LONG = Duration.ofHours(1);
+
+    /** Of those that take long to catch from 0 on: close to where they are caught, so that the build is fast. */
+    private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
+            Map.entry("REDIS renewal that creates", 10L),
+            Map.entry("REDIS no tombstone", 8L),
+            Map.entry("REDIS passing waiters in the queue", 12L),
+            Map.entry("REDIS token by the clock alone", 20L),
+            Map.entry("REDIS token that is not kept", 20L),
+            Map.entry("REDIS readers beside a writer", 8L),
+            Map.entry("REDIS push grant naming a wrong look", 70L),
+            Map.entry("REDIS validity counted from the reply", 44L),
+            Map.entry("REDIS withdrawal that forgets", 17L),
+            Map.entry("REDLOCK no quarantine", 231L),
+            Map.entry("REDLOCK validity counted from the reply", 44L),
+            Map.entry("ZOOKEEPER loss by Curator's LOST alone", 45L),
+            Map.entry("ZOOKEEPER whole time-out", 960L));
+
+    /** Within so many schedules. */
+    private static final int MOST = 200;
+
+    private Mutants() {}
+
+    /** In the scripts, or in how their answers are understood. */
+    static List<Hunt> ofRedis() {
+        return hunts(
+                StoreKind.REDIS,
+                Mutant.script(
+                        "release without an owner check",
+                        "local held = holder[1] == id",
+                        "local held = holder[1] and true or false"),
+                Mutant.script("renewal that creates", "  local held = owner == ARGV[2 * i - 1]\n", """
+                          if not owner then
+                            redis.call('HSET', key, 'id', ARGV[2 * i - 1], 'token', '1', 'attempt', '1')
+                            owner = ARGV[2 * i - 1]
+                          end
+                          local held = owner == ARGV[2 * i - 1]
+                        """),
+                Mutant.script("no tombstone", "redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])", ""),
+                Mutant.script(
+                        "passing waiters in the queue",
+                        "math.max(now, tonumber(last or 0) + 1)",
+                        "0 - math.max(now, tonumber(last or 0) + 1)"),
+                Mutant.script("token by the clock alone", "math.max(stored + 1, now, floor)", "math.max(now, floor)"),
+                Mutant.script("token that is not kept", "redis.call('SET', KEYS[4], ", "local unused = tostring("),
+                Mutant.script(
+                        "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
+                Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
+                Mutant.script(
+                        "pushed grant without its look",
+                        "local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms",
+                        "local valid = tonumber(lease)"),
+                Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastLook(it)),
+                Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
+                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)));
+    }
+
+    static List<Hunt> ofZooKeeper() {
+        return hunts(
+                StoreKind.ZOOKEEPER,
+                Mutant.backend("loss by Curator's LOST alone", (host, it) -> new Believes(it, LONG)),
+                Mutant.session("whole time-out", (timeout, it) -> new Believes(it, timeout)),
+                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)));
+    }
+
+    /** Not caught in thousands of schedules: see the page. Hunted by hand. */
+    static List<Hunt> hidden() {
+        return hunts(StoreKind.ZOOKEEPER, Mutant.backend("validity counted from the reply", CountsFromTheReply::new));
+    }
+
+    private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {
+        return Arrays.stream(mutants)
+                .map(it -> new Hunt(kind, it, FIRST_SEEDS.getOrDefault(kind + " " + it.name(), 0L), MOST))
+                .toList();
+    }
+
+    static List<Hunt> ofRedlock() {
+        return hunts(
+                StoreKind.REDLOCK,
+                Mutant.withoutQuarantine(),
+                Mutant.member("maximum token without write-back", (host, it) -> new WritesNothingBack(it)),
+                Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
+                Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
+                Mutant.script(
+                        "release without an owner check",
+                        "local held = holder[1] == id",
+                        "local held = holder[1] and true or false"));
+    }
+
+    private static final class NamesTheLastLook implements ForwardingLockBackend {
+
+        private final LockBackend real;
+        private final Map<String, Integer> lastLook = new HashMap<>();
+
+        NamesTheLastLook(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            lastLook.put(claim.id(), claim.attempt());
+            return real.tryAcquire(claim);
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return real.watch(claim)
+                    .map(signal -> signal instanceof WatchSignal.Granted granted
+                            ? new WatchSignal.Granted(
+                                    granted.fencingToken(),
+                                    lastLook.getOrDefault(claim.id(), granted.attempt()),
+                                    granted.lease())
+                            : signal);
+        }
+    }
+
+    private static final class CountsFromTheReply implements ForwardingLockBackend {
+
+        private final Host host;
+        private final LockBackend real;
+
+        CountsFromTheReply(Host host, LockBackend real) {
+            this.host = host;
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> {
+                long sent = host.nanoTime();
+                return real.tryAcquire(claim)
+                        .map(answer -> answer instanceof LockAttempt.Acquired acquired
+                                ? new LockAttempt.Acquired(acquired.fencingToken(), later(acquired.lease(), sent))
+                                : answer);
+            });
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return Mono.defer(() -> {
+                long sent = host.nanoTime();
+                return real.renew(claim)
+                        .map(answer -> answer instanceof Renewal.Held held
+                                ? new Renewal.Held(later(held.lease(), sent))
+                                : answer);
+            });
+        }
+
+        private Duration later(Duration lease, long sent) {
+            return lease.plusNanos(host.nanoTime() - sent);
+        }
+    }
+
+    /** Only what was granted is given back. */
+    private static final class ForgetsToWithdraw implements ForwardingLockBackend {
+
+        private final LockBackend real;
+        private final Set<String> granted = new HashSet<>();
+
+        ForgetsToWithdraw(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return real.tryAcquire(claim).doOnNext(answer -> {
+                if (answer instanceof LockAttempt.Acquired) {
+                    granted.add(claim.id());
+                }
+            });
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return Mono.defer(() -> granted.contains(claim.id()) ? real.release(claim) : Mono.just(Ownership.NOT_HELD));
+        }
+    }
+
+    private static final class ReadsUnknownAsHeld implements ForwardingLockBackend {
+
+        private final LockBackend real;
+
+        ReadsUnknownAsHeld(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return real.renew(claim).onErrorReturn(new Renewal.Held(claim.lease()));
+        }
+    }
+
+    /** Says that a later look with a floor has raised the token, and asks nobody. */
+    private static final class WritesNothingBack implements ForwardingLockBackend {
+
+        private final LockBackend real;
+        private final Set<String> granted = new HashSet<>();
+
+        WritesNothingBack(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> granted.contains(claim.id()) && claim.tokenFloor() > 0
+                    ? Mono.just(new LockAttempt.Acquired(claim.tokenFloor(), claim.lease()))
+                    : real.tryAcquire(claim).doOnNext(answer -> {
+                        if (answer instanceof LockAttempt.Acquired) {
+                            granted.add(claim.id());
+                        }
+                    }));
+        }
+    }
+
+    /** Knows better than the back end how long a lease is. */
+    private static final class Believes implements ForwardingLockBackend {
+
+        private final LockBackend real;
+        private final Duration lease;
+
+        Believes(LockBackend real, Duration lease) {
+            this.real = real;
+            this.lease = lease;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return real.tryAcquire(claim)
+                    .map(answer -> answer instanceof LockAttempt.Acquired acquired
+                            ? new LockAttempt.Acquired(acquired.fencingToken(), lease)
+                            : answer);
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return real.renew(claim).map(answer -> answer instanceof Renewal.Held ? new Renewal.Held(lease) : answer);
+        }
+    }
+}

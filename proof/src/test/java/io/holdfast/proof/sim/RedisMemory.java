@@ -1,0 +1,306 @@
+package io.holdfast.proof.sim;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+
+/**
+ * The data of one Redis and the commands that our scripts use, as the server's documentation has them. A key is gone when the server's wall
+ * clock is past its expiry. What is not supported is an error, so that a script which uses more is noticed.
+ */
+final class RedisMemory {
+
+    /** An answer of a command that is an error. */
+    static final class RedisError extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        RedisError(String message) {
+            super(message);
+        }
+    }
+
+    /** Who is told what is published. */
+    interface Channels {
+
+        int receivers(String channel);
+
+        int publish(String channel, String message);
+    }
+
+    private record Scored(double score, String member) {}
+
+    private static final class SortedSet {
+
+        final Map<String, Double> scores = new HashMap<>();
+        final TreeSet<Scored> order =
+                new TreeSet<>(Comparator.comparingDouble(Scored::score).thenComparing(Scored::member));
+
+        boolean add(String member, double score) {
+            Double before = scores.put(member, score);
+            if (before != null) {
+                order.remove(new Scored(before, member));
+            }
+            order.add(new Scored(score, member));
+            return before == null;
+        }
+
+        boolean remove(String member) {
+            Double before = scores.remove(member);
+            return before != null && order.remove(new Scored(before, member));
+        }
+    }
+
+    private static final class Entry {
+
+        final Object value;
+        long expiresAtMillis = Long.MAX_VALUE;
+
+        Entry(Object value) {
+            this.value = value;
+        }
+    }
+
+    private final Map<String, Entry> entries = new HashMap<>();
+    private final LongSupplier micros;
+    private final Channels channels;
+
+    RedisMemory(LongSupplier micros, Channels channels) {
+        this.micros = micros;
+        this.channels = channels;
+    }
+
+    void flush() {
+        entries.clear();
+    }
+
+    List<String> keys() {
+        return List.copyOf(entries.keySet()).stream()
+                .filter(key -> live(key) != null)
+                .sorted()
+                .toList();
+    }
+
+    /** A number, a text, null for nothing, or a list of these. */
+    Object run(List<String> command) {
+        String name = command.get(0);
+        String key = command.size() > 1 ? command.get(1) : "";
+        return switch (name) {
+            case "TIME" -> {
+                long now = micros.getAsLong();
+                yield List.of(Long.toString(now / 1_000_000), Long.toString(now % 1_000_000));
+            }
+            case "EXISTS" ->
+                command.subList(1, command.size()).stream()
+                        .filter(it -> live(it) != null)
+                        .count();
+            case "DEL" -> {
+                boolean was = live(key) != null;
+                entries.remove(key);
+                yield was ? 1L : 0L;
+            }
+            case "GET" -> text(key);
+            case "SET" -> set(command);
+            case "PTTL" -> ttl(key);
+            case "PEXPIRE" -> expire(key, millis() + number(command.get(2)));
+            case "HGET" -> hash(key, false).get(command.get(2));
+            case "HMGET" -> {
+                Map<String, String> hash = hash(key, false);
+                List<Object> values = new ArrayList<>();
+                command.subList(2, command.size()).forEach(field -> values.add(hash.get(field)));
+                yield values;
+            }
+            case "HSET" -> {
+                Map<String, String> hash = hash(key, true);
+                long added = 0;
+                for (int i = 2; i < command.size(); i += 2) {
+                    added += hash.put(command.get(i), command.get(i + 1)) == null ? 1 : 0;
+                }
+                yield added;
+            }
+            case "HDEL" -> {
+                Map<String, String> hash = hash(key, false);
+                boolean was = hash.remove(command.get(2)) != null;
+                dropIfEmpty(key, hash.isEmpty());
+                yield was ? 1L : 0L;
+            }
+            case "PUBLISH" -> (long) channels.publish(key, command.get(2));
+            case "PUBSUB" -> List.of(command.get(2), (long) channels.receivers(command.get(2)));
+            default -> name.startsWith("Z") ? sorted(name, key, command) : unknown(command);
+        };
+    }
+
+    private Object sorted(String name, String key, List<String> command) {
+        SortedSet set = sortedSet(key, name.equals("ZADD"));
+        return switch (name) {
+            case "ZADD" -> set.add(command.get(3), Double.parseDouble(command.get(2))) ? 1L : 0L;
+            case "ZCARD" -> (long) set.scores.size();
+            case "ZSCORE" -> {
+                Double score = set.scores.get(command.get(2));
+                yield score == null ? null : score(score);
+            }
+            case "ZRANK" -> {
+                Double score = set.scores.get(command.get(2));
+                yield score == null
+                        ? null
+                        : (Object) (long) set.order
+                                .headSet(new Scored(score, command.get(2)))
+                                .size();
+            }
+            case "ZREM" -> {
+                boolean was = set.remove(command.get(2));
+                dropIfEmpty(key, set.scores.isEmpty());
+                yield was ? 1L : 0L;
+            }
+            case "ZRANGE" -> {
+                boolean withScores = command.size() > 4;
+                if (withScores && !command.get(4).equals("WITHSCORES")) {
+                    yield unknown(command);
+                }
+                yield told(slice(set.order, number(command.get(2)), number(command.get(3))), withScores);
+            }
+            case "ZRANGEBYSCORE" -> {
+                double least = Double.parseDouble(command.get(2));
+                if (command.size() != 4 || !command.get(3).equals("+inf")) {
+                    yield unknown(command);
+                }
+                yield told(set.order.stream().filter(it -> it.score() >= least).toList(), false);
+            }
+            case "ZREMRANGEBYRANK" -> {
+                List<Scored> gone = slice(set.order, number(command.get(2)), number(command.get(3)));
+                gone.forEach(it -> set.remove(it.member()));
+                dropIfEmpty(key, set.scores.isEmpty());
+                yield (long) gone.size();
+            }
+            default -> unknown(command);
+        };
+    }
+
+    private static Object unknown(List<String> command) {
+        throw new RedisError("ERR not simulated: " + command);
+    }
+
+    private static List<Scored> slice(Collection<Scored> all, long from, long to) {
+        List<Scored> list = List.copyOf(all);
+        int first = (int) Math.max(0, from < 0 ? list.size() + from : from);
+        int last = (int) Math.min(list.size() - 1L, to < 0 ? list.size() + to : to);
+        return first > last ? List.of() : list.subList(first, last + 1);
+    }
+
+    private static List<Object> told(List<Scored> some, boolean withScores) {
+        List<Object> all = new ArrayList<>();
+        for (Scored one : some) {
+            all.add(one.member());
+            if (withScores) {
+                all.add(score(one.score()));
+            }
+        }
+        return all;
+    }
+
+    private static String score(double score) {
+        return Long.toString((long) score); // whole numbers only, as our scripts write them
+    }
+
+    private Object set(List<String> command) {
+        Entry entry = new Entry(command.get(2));
+        if (command.size() == 5) {
+            long time = number(command.get(4));
+            switch (command.get(3)) {
+                case "PX" -> entry.expiresAtMillis = millis() + time;
+                case "PXAT" -> entry.expiresAtMillis = time;
+                default -> unknown(command);
+            }
+        } else if (command.size() != 3) {
+            return unknown(command);
+        }
+        entries.put(command.get(1), entry);
+        return "OK";
+    }
+
+    private Long ttl(String key) {
+        Entry entry = live(key);
+        if (entry == null) {
+            return -2L;
+        }
+        return entry.expiresAtMillis == Long.MAX_VALUE ? -1L : Math.max(0, entry.expiresAtMillis - millis());
+    }
+
+    private Long expire(String key, long atMillis) {
+        Entry entry = live(key);
+        if (entry == null) {
+            return 0L;
+        }
+        entry.expiresAtMillis = atMillis;
+        if (atMillis <= millis()) {
+            entries.remove(key);
+        }
+        return 1L;
+    }
+
+    private Object text(String key) {
+        Entry entry = live(key);
+        if (entry == null) {
+            return null;
+        }
+        return entry.value instanceof String text ? text : wrongType();
+    }
+
+    @SuppressWarnings("unchecked") // hashes are the only maps in here
+    private Map<String, String> hash(String key, boolean creates) {
+        Entry entry = live(key);
+        if (entry == null) {
+            Map<String, String> empty = new LinkedHashMap<>();
+            if (creates) {
+                entries.put(key, new Entry(empty));
+            }
+            return empty;
+        }
+        return entry.value instanceof Map<?, ?> map ? (Map<String, String>) map : (Map<String, String>) wrongType();
+    }
+
+    private SortedSet sortedSet(String key, boolean creates) {
+        Entry entry = live(key);
+        if (entry == null) {
+            SortedSet empty = new SortedSet();
+            if (creates) {
+                entries.put(key, new Entry(empty));
+            }
+            return empty;
+        }
+        return entry.value instanceof SortedSet set ? set : (SortedSet) wrongType();
+    }
+
+    private static Object wrongType() {
+        throw new RedisError("WRONGTYPE Operation against a key holding the wrong kind of value");
+    }
+
+    private void dropIfEmpty(String key, boolean isEmpty) {
+        if (isEmpty) {
+            entries.remove(key);
+        }
+    }
+
+    private Entry live(String key) {
+        Entry entry = entries.get(key);
+        if (entry != null && millis() > entry.expiresAtMillis) {
+            entries.remove(key);
+            return null;
+        }
+        return entry;
+    }
+
+    private long millis() {
+        return micros.getAsLong() / 1_000;
+    }
+
+    private static long number(String digits) {
+        return Long.parseLong(digits);
+    }
+}

@@ -1,0 +1,180 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.proof.sim.RedisMemory.RedisError;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.luaj.vm2.Globals;
+import org.luaj.vm2.LoadState;
+import org.luaj.vm2.LuaClosure;
+import org.luaj.vm2.LuaError;
+import org.luaj.vm2.LuaTable;
+import org.luaj.vm2.LuaValue;
+import org.luaj.vm2.Prototype;
+import org.luaj.vm2.Varargs;
+import org.luaj.vm2.compiler.LuaC;
+import org.luaj.vm2.lib.PackageLib;
+import org.luaj.vm2.lib.StringLib;
+import org.luaj.vm2.lib.TableLib;
+import org.luaj.vm2.lib.VarArgFunction;
+import org.luaj.vm2.lib.jse.JseBaseLib;
+import org.luaj.vm2.lib.jse.JseMathLib;
+
+/**
+ * Runs Lua as the server does: {@code redis.call}, {@code redis.pcall}, and values as documented under "Data type conversion". Of Lua 5.1
+ * it has what our scripts use. Two things are not as there: {@code ..} writes large whole numbers with all digits, and
+ * {@code string.format} knows {@code %.0f} only.
+ */
+final class RedisScripts {
+
+    private final Globals lua = new Globals();
+    private final Map<String, Prototype> compiled = new HashMap<>();
+    private RedisMemory memory;
+
+    RedisScripts() {
+        lua.load(new JseBaseLib());
+        lua.load(new PackageLib());
+        lua.load(new StringLib());
+        lua.load(new TableLib());
+        lua.load(new JseMathLib());
+        LoadState.install(lua);
+        LuaC.install(lua);
+        lua.set("unpack", lua.get("table").get("unpack"));
+        lua.get("string").set("format", new Format());
+        LuaTable redis = new LuaTable();
+        redis.set("call", new Call(true));
+        redis.set("pcall", new Call(false));
+        redis.set("error_reply", new ErrorReply());
+        lua.set("redis", redis);
+    }
+
+    /** A number, a list of numbers, or an error as a {@link RedisError}. */
+    Object run(RedisMemory on, String body, List<String> keys, List<String> args) {
+        memory = on;
+        lua.set("KEYS", table(keys));
+        lua.set("ARGV", table(args));
+        Prototype script = compiled.computeIfAbsent(body, this::compile);
+        LuaValue reply;
+        try {
+            reply = new LuaClosure(script, lua).call();
+        } catch (LuaError failed) {
+            throw new RedisError(
+                    failed.getCause() instanceof RedisError cause ? cause.getMessage() : "ERR " + failed.getMessage());
+        }
+        return reply(reply);
+    }
+
+    private Prototype compile(String body) {
+        try {
+            return lua.compilePrototype(new StringReader(body), "script");
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
+    private static Object reply(LuaValue value) {
+        if (value.isnumber()) {
+            return value.tolong();
+        }
+        if (value.istable()) {
+            LuaValue error = value.get("err");
+            if (!error.isnil()) {
+                throw new RedisError(error.tojstring());
+            }
+            List<Long> numbers = new ArrayList<>();
+            for (int i = 1; !value.get(i).isnil(); i++) {
+                numbers.add(value.get(i).tolong());
+            }
+            return numbers;
+        }
+        throw new RedisError("ERR the script answered " + value);
+    }
+
+    private static LuaTable table(List<String> values) {
+        LuaTable table = new LuaTable(values.size(), 0);
+        for (int i = 0; i < values.size(); i++) {
+            table.set(i + 1, LuaValue.valueOf(values.get(i)));
+        }
+        return table;
+    }
+
+    private static LuaValue lua(Object reply) {
+        if (reply == null) {
+            return LuaValue.FALSE;
+        }
+        if (reply instanceof Long number) {
+            return LuaValue.valueOf((double) number);
+        }
+        if (reply instanceof List<?> list) {
+            LuaTable table = new LuaTable(list.size(), 0);
+            for (int i = 0; i < list.size(); i++) {
+                table.set(i + 1, lua(list.get(i)));
+            }
+            return table;
+        }
+        return LuaValue.valueOf((String) reply);
+    }
+
+    private static String text(LuaValue value) {
+        if (value.type() == LuaValue.TNUMBER) {
+            double number = value.todouble();
+            return number == Math.rint(number) ? Long.toString((long) number) : Double.toString(number);
+        }
+        if (value.type() != LuaValue.TSTRING) {
+            throw new RedisError("ERR Lua redis lib command arguments must be strings or integers");
+        }
+        return value.tojstring();
+    }
+
+    private final class Call extends VarArgFunction {
+
+        private final boolean raises;
+
+        Call(boolean raises) {
+            this.raises = raises;
+        }
+
+        @Override
+        public Varargs invoke(Varargs args) {
+            List<String> command = new ArrayList<>(args.narg());
+            for (int i = 1; i <= args.narg(); i++) {
+                command.add(text(args.arg(i)));
+            }
+            try {
+                return lua(memory.run(command));
+            } catch (RedisError error) {
+                if (raises) {
+                    throw new LuaError(error);
+                }
+                LuaTable table = new LuaTable();
+                table.set("err", error.getMessage());
+                return table;
+            }
+        }
+    }
+
+    private static final class ErrorReply extends VarArgFunction {
+
+        @Override
+        public Varargs invoke(Varargs args) {
+            LuaTable table = new LuaTable();
+            table.set("err", args.arg1());
+            return table;
+        }
+    }
+
+    private static final class Format extends VarArgFunction {
+
+        @Override
+        public Varargs invoke(Varargs args) {
+            if (!args.arg1().tojstring().equals("%.0f")) {
+                throw new LuaError("not simulated: format " + args.arg1());
+            }
+            return LuaValue.valueOf(Long.toString((long) Math.rint(args.checkdouble(2))));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.proof.sim.Plan.Weather;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.testkit.history.BeliefCheck;
+import io.holdfast.testkit.history.History;
+import io.holdfast.testkit.history.HistoryEvent;
+import io.holdfast.testkit.history.HistoryRecorder;
+import io.holdfast.testkit.history.QueueCheck;
+import io.holdfast.testkit.history.RecoveryCheck;
+import io.holdfast.testkit.history.TokenCheck;
+import io.holdfast.testkit.history.Violation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.Disposable;
+
+/** One history in a simulated world: everything that happens in it follows from its seed. */
+final class Schedule {
+
+    /** What came of it. */
+    record Result(
+            long seed,
+            List<Violation> violations,
+            List<String> trace,
+            int acquired,
+            int lost,
+            long steps,
+            long print) {}
+
+    private final long seed;
+    private final World world;
+    private final Plan plan;
+    private final Network network;
+    private final Store store;
+    private final List<HistoryEvent> events = new ArrayList<>();
+    private final List<Member> members = new ArrayList<>();
+    private final List<Actor> actors = new ArrayList<>();
+    private final HistoryRecorder referee = HistoryRecorder.to("referee", events::add);
+
+    private Schedule(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
+        this.seed = seed;
+        world = new World(seed, isTraced);
+        plan = Plan.of(world, kind);
+        network = new Network(world, plan.manners());
+        store = kind.make(world, network, plan, mutant);
+    }
+
+    static Result run(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
+        return new Schedule(kind, seed, mutant, isTraced).run(kind);
+    }
+
+    private Result run(StoreKind kind) {
+        world.trace("seed %d: %s", seed, plan);
+        LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
+        List<Host> hosts = new ArrayList<>();
+        for (int i = 0; i < plan.hosts(); i++) {
+            hosts.add(new Host(world, "p" + (i + 1), Clocks.rate(world)));
+        }
+        int clients = store.servers().isEmpty() ? 3 : hosts.size();
+        for (int i = 0; i < clients; i++) {
+            HistoryRecorder recorder = HistoryRecorder.to("c" + (i + 1), events::add);
+            boolean isFair = plan.is(Weather.CALM) && store.isFair();
+            members.add(new Member(hosts.get(i % hosts.size()), store, options, recorder, isFair));
+        }
+        List<LockKey> keys = keys();
+        members.forEach(member -> {
+            for (int i = 0; i < plan.actors(); i++) {
+                actors.add(new Actor(member, plan, keys));
+            }
+        });
+        if (plan.isTight()) {
+            network.hearsLate(hosts.get(0).name(), plan.latenessNanos(kind));
+        }
+        Faults faults = new Faults(world, plan, network, store, hosts);
+        long lease = plan.lease().toNanos();
+        faults.planWithin(8 * lease);
+        world.runUntil(12 * lease);
+        faults.end();
+        boolean isDone = proceed(400 * lease, () -> actors.stream().allMatch(Actor::isDone));
+        if (plan.is(Weather.CALM)) {
+            world.runUntil(world.now() + lease / 20);
+            left("although nobody is killed, and nothing is lost");
+        }
+        members.stream().filter(it -> !it.host().isDead()).forEach(Member::speak);
+        world.runUntil(world.now() + World.ms(10_000) + 4 * lease);
+        referee.faultsEnded(world.now());
+        if (!isDone) {
+            referee.left(world.now(), "somebody who waits for ever");
+        }
+        probe(keys);
+        close(lease);
+        return result();
+    }
+
+    private List<LockKey> keys() {
+        List<LockKey> keys = new ArrayList<>();
+        for (int i = 0; i < plan.locks(); i++) {
+            String name = "stock" + i;
+            switch (plan.isTight() ? 0 : world.below(store.hasSemaphores() ? 5 : 4)) {
+                case 0, 1, 2 -> keys.add(LockKey.of(LockKind.MUTEX, name));
+                case 3 -> {
+                    keys.add(LockKey.of(LockKind.READ, name));
+                    keys.add(LockKey.of(LockKind.WRITE, name));
+                }
+                default -> keys.add(new LockKey(LockKind.SEMAPHORE, name, 1 + world.below(3)));
+            }
+        }
+        return keys;
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    private boolean proceed(long most, Condition until) {
+        long end = world.now() + most;
+        while (!until.holds() && world.now() < end) {
+            world.runUntil(world.now() + plan.lease().toNanos() / 2);
+        }
+        return until.holds();
+    }
+
+    private long recoveryNanos() {
+        return plan.lease().toNanos() + 4 * plan.claimTime().toNanos() + World.ms(3_000) + store.recoveryNanos(plan);
+    }
+
+    /** Everybody who is left asks once for each lock, one after the other. */
+    private void probe(List<LockKey> keys) {
+        for (Member member : members) {
+            for (LockKey key : keys) {
+                if (!member.host().isDead()) {
+                    probe(member, key);
+                }
+            }
+        }
+    }
+
+    private void probe(Member member, LockKey key) {
+        ReactiveLock lock = member.lock(
+                key, LockOptions.builder().leaseDuration(plan.lease()).build());
+        long operation = member.asks(key);
+        boolean[] isOver = new boolean[1];
+        Disposable probing = lock.acquire()
+                .subscribe(
+                        lease -> {
+                            member.acquired(operation, lease);
+                            member.ends(operation, "releases");
+                            lease.release().subscribe(nothing -> {}, error -> isOver[0] = true, () -> isOver[0] = true);
+                        },
+                        error -> {
+                            member.gaveUp(operation, RecoveryCheck.FAILED + " " + error.getMessage());
+                            isOver[0] = true;
+                        });
+        boolean unused = proceed(recoveryNanos() + World.ms(1_000), () -> isOver[0]);
+        if (!isOver[0]) {
+            probing.dispose();
+        }
+    }
+
+    private void close(long lease) {
+        List<Member> alive = members.stream().filter(it -> !it.host().isDead()).toList();
+        alive.forEach(Member::close);
+        boolean unused = proceed(
+                World.ms(20_000), () -> isClosed(alive) && store.leftovers().isEmpty());
+        for (Member member : alive) {
+            if (!member.isClosed() || !member.remains().isEmpty()) {
+                referee.left(world.now(), "a client that is closed: " + member.remains());
+            }
+        }
+        if (alive.size() < members.size()) {
+            world.runUntil(world.now() + 2 * lease);
+        }
+        left("in the end");
+    }
+
+    private static boolean isClosed(List<Member> alive) {
+        return alive.stream().allMatch(it -> it.isClosed() && it.remains().isEmpty());
+    }
+
+    private void left(String when) {
+        store.leftovers().forEach(key -> referee.left(world.now(), key + " " + when));
+    }
+
+    private TokenCheck tokens(TokenCheck check) {
+        return store.readersMayShare() ? check.whereReadersMayShare() : check;
+    }
+
+    private Result result() {
+        History history = History.of(events);
+        List<Violation> found = new ArrayList<>();
+        if (plan.is(Weather.WILD)) {
+            found.addAll(history.violations(tokens(TokenCheck.withoutExclusion())));
+        } else {
+            if (!plan.forgets()) { // else clocks would have to agree, and here they do not
+                found.addAll(history.violations(tokens(new TokenCheck())));
+            }
+            found.addAll(history.violations(
+                    new BeliefCheck(), new QueueCheck(), new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
+        }
+        world.defects().forEach(defect -> found.add(new Violation("defect", defect)));
+        return new Result(
+                seed,
+                found,
+                world.trace(),
+                members.stream().mapToInt(Member::acquired).sum(),
+                members.stream().mapToInt(Member::lost).sum(),
+                world.steps(),
+                world.fingerprint());
+    }
+}

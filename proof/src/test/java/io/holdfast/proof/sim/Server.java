@@ -1,0 +1,137 @@
+package io.holdfast.proof.sim;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/** What servers have in common: a clock that may be wrong, connections, pauses, crashes and starts. */
+public abstract class Server {
+
+    /** 2023, in microseconds. */
+    private static final long EPOCH = 1_700_000_000_000_000L;
+
+    protected final World world;
+    private final String name;
+    private final double rate;
+    private final Deque<Runnable> late = new ArrayDeque<>();
+    private final List<Wire> wires = new ArrayList<>();
+    private long jumpedMicros;
+    private long startedAt;
+    private boolean isPaused;
+    private boolean isDown;
+    private int pauses;
+
+    protected Server(World world, String name, double rate, long aheadMicros) {
+        this.world = world;
+        this.name = name;
+        this.rate = rate;
+        jumpedMicros = aheadMicros;
+        startedAt = -World.ms(3_600_000);
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** The wall clock of the server. */
+    public long micros() {
+        return EPOCH + jumpedMicros + (long) (world.now() * rate) / 1_000;
+    }
+
+    /** By the server's clock, as it tells it. */
+    public long uptimeSeconds() {
+        return (long) ((world.now() - startedAt) * rate) / 1_000_000_000L;
+    }
+
+    public void jump(long micros) {
+        world.trace("the clock of %s jumps by %.3f ms", name, micros / 1e3);
+        jumpedMicros += micros;
+    }
+
+    public boolean isUp() {
+        return !isDown;
+    }
+
+    void opened(Wire wire) {
+        wires.add(wire);
+    }
+
+    /** Its end of the connection is closed. */
+    void closed(Wire wire) {
+        if (wires.remove(wire)) {
+            lost(wire);
+        }
+    }
+
+    protected List<Wire> wires() {
+        return wires;
+    }
+
+    /** A connection has ended, as far as the server knows. */
+    protected abstract void lost(Wire wire);
+
+    /** All that is not on the disk is forgotten; with the data, when that is not on a disk either. */
+    protected abstract void forget(boolean dataToo);
+
+    public void pause(long nanos) {
+        if (isDown) {
+            return;
+        }
+        world.trace("%s is paused for %.3f ms", name, nanos / 1e6);
+        isPaused = true;
+        int mine = ++pauses;
+        world.after(nanos, () -> {
+            if (mine == pauses) {
+                resume();
+            }
+        });
+    }
+
+    public void resume() {
+        if (isPaused) {
+            world.trace("%s goes on", name);
+            isPaused = false;
+            while (!late.isEmpty() && !isPaused) {
+                late.poll().run();
+            }
+        }
+    }
+
+    void receive(Runnable task) {
+        if (isPaused) {
+            late.add(task);
+        } else if (!isDown) {
+            task.run();
+        }
+    }
+
+    /** Goes down at once, and comes back after a while. */
+    public void crash(long downNanos, boolean dataToo) {
+        if (isDown) {
+            return;
+        }
+        world.trace("%s crashes for %.3f ms%s", name, downNanos / 1e6, dataToo ? " and forgets all" : "");
+        isDown = true;
+        isPaused = false;
+        late.clear();
+        pauses++;
+        List.copyOf(wires).forEach(Wire::serverDied);
+        wires.clear();
+        forget(dataToo);
+        world.after(downNanos, this::start);
+    }
+
+    public void start() {
+        if (isDown) {
+            isDown = false;
+            startedAt = world.now();
+            world.trace("%s is up again", name);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

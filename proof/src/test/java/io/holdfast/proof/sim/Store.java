@@ -1,0 +1,36 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.LockBackend;
+import java.util.List;
+
+/** What holds the locks in a schedule: servers, and a back end for each process. */
+interface Store {
+
+    /** The back end of one process. */
+    LockBackend backend(Host host);
+
+    List<? extends Server> servers();
+
+    /** Whether first come is first served. */
+    default boolean isFair() {
+        return true;
+    }
+
+    /** Whether there are semaphores. */
+    default boolean hasSemaphores() {
+        return true;
+    }
+
+    /** Whether readers that ask at one time may have one token. */
+    default boolean readersMayShare() {
+        return false;
+    }
+
+    /** So much longer than usual may an acquisition take after the faults. */
+    default long recoveryNanos(Plan plan) {
+        return 0;
+    }
+
+    /** What is left, when nobody holds or waits. */
+    List<String> leftovers();
+}

@@ -1,0 +1,144 @@
+package io.holdfast.proof.sim;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Virtual time for everything that happens in one schedule, on one thread: a queue of steps and a seed. The same seed makes the same steps
+ * in the same order.
+ */
+public final class World {
+
+    /** What happens next, by time and then by the order in which it was planned. */
+    private record Step(long at, long number, Runnable task) {}
+
+    private final PriorityQueue<Step> steps =
+            new PriorityQueue<>(Comparator.comparingLong(Step::at).thenComparingLong(Step::number));
+    private final SplittableRandom random;
+    private final boolean isTraced;
+    private final List<String> trace = new ArrayList<>();
+    private final List<String> defects = new ArrayList<>();
+    private long now;
+    private long planned;
+    private long done;
+    private long fingerprint;
+
+    /**
+     * At time 0.
+     *
+     * @param isTraced whether to keep what {@link #trace} is told
+     */
+    public World(long seed, boolean isTraced) {
+        random = new SplittableRandom(seed);
+        this.isTraced = isTraced;
+    }
+
+    /** In nanoseconds; the true time, which no process and no server knows. */
+    public long now() {
+        return now;
+    }
+
+    public void at(long time, Runnable task) {
+        steps.add(new Step(Math.max(time, now), planned++, task));
+    }
+
+    public void after(long nanos, Runnable task) {
+        at(now + nanos, task);
+    }
+
+    /** Runs all that is planned up to that time. */
+    public void runUntil(long time) {
+        while (!steps.isEmpty() && steps.peek().at() <= time) {
+            Step next = steps.poll();
+            now = next.at();
+            done++;
+            fingerprint = fingerprint * 31 + now;
+            try {
+                next.task().run();
+            } catch (RuntimeException | AssertionError thrown) {
+                defect("a step threw " + thrown, thrown);
+            }
+        }
+        now = Math.max(now, time);
+    }
+
+    /** How many steps were made. */
+    public long steps() {
+        return done;
+    }
+
+    /** The same for two runs that made the same steps at the same times. */
+    public long fingerprint() {
+        return fingerprint;
+    }
+
+    /** Something that must not happen, and that no history shows. */
+    public void defect(String what, Throwable thrown) {
+        StringBuilder text = new StringBuilder(what);
+        for (StackTraceElement frame : thrown.getStackTrace()) {
+            text.append("\n    at ").append(frame);
+        }
+        defects.add(text.toString());
+        trace("DEFECT %s", what);
+    }
+
+    public List<String> defects() {
+        return defects;
+    }
+
+    public boolean isTraced() {
+        return isTraced;
+    }
+
+    /** As {@link String#format}, and only then. */
+    @FormatMethod
+    public void trace(@FormatString String what, Object... of) {
+        if (isTraced) {
+            trace.add("%12.3f ms  %s".formatted(now / 1e6, what.formatted(of)));
+        }
+    }
+
+    public List<String> trace() {
+        return trace;
+    }
+
+    public boolean chance(double of) {
+        return random.nextDouble() < of;
+    }
+
+    public double random() {
+        return random.nextDouble();
+    }
+
+    public long bits() {
+        return random.nextLong();
+    }
+
+    /** From 0 to below. */
+    public int below(int bound) {
+        return random.nextInt(bound);
+    }
+
+    public long between(long least, long most) {
+        return least >= most ? least : random.nextLong(least, most + 1);
+    }
+
+    @SafeVarargs
+    public final <T> T oneOf(T... values) {
+        return values[below(values.length)];
+    }
+
+    public <T> T oneOf(List<T> values) {
+        return values.get(below(values.size()));
+    }
+
+    public static long ms(long millis) {
+        return TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+}

@@ -1,0 +1,43 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.zookeeper.SimulatedCurator;
+import java.time.Duration;
+import java.util.List;
+
+/** A simulated ensemble of three, and the real back end in each process. The session time-out is the lease of the plan, or half of it. */
+final class ZooKeeperStore implements Store {
+
+    private final Network network;
+    private final Mutant mutant;
+    private final Ensemble ensemble;
+
+    ZooKeeperStore(World world, Network network, Mutant mutant, Plan plan) {
+        this.network = network;
+        this.mutant = mutant;
+        // Else an answer that is just in time is never so late that it matters when a lease is counted from.
+        ensemble = new Ensemble(world, network, plan.lease().toNanos() / (world.chance(0.5) ? 1 : 2));
+    }
+
+    @Override
+    public LockBackend backend(Host host) {
+        LockBackend backend = SimulatedCurator.backend(host, network, ensemble);
+        LockBackend counted = mutant.session().apply(Duration.ofNanos(ensemble.timeoutNanos()), backend);
+        return mutant.backend().apply(host, mutant.member().apply(host, counted));
+    }
+
+    @Override
+    public List<? extends Server> servers() {
+        return ensemble.servers();
+    }
+
+    @Override
+    public long recoveryNanos(Plan plan) {
+        return 3 * plan.lease().toNanos() + World.ms(5_000);
+    }
+
+    @Override
+    public List<String> leftovers() {
+        return ensemble.leftovers();
+    }
+}

@@ -1,0 +1,317 @@
+package io.holdfast.redis;
+
+import io.holdfast.proof.sim.Host;
+import io.holdfast.proof.sim.Network;
+import io.holdfast.proof.sim.SimulatedRedis;
+import io.holdfast.proof.sim.Wire;
+import io.holdfast.proof.sim.World;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.pubsub.RedisPubSubListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import reactor.core.Disposable;
+
+/** One connection of the driver, over one wire after another. */
+final class SimulatedConnection {
+
+    private static final long CONNECT_LIMIT = World.ms(5_000);
+
+    /** What was sent and is not answered. */
+    private interface Pending {
+
+        void fail(RedisException why);
+    }
+
+    private final Host host;
+    private final Network network;
+    private final SimulatedRedis server;
+    private final List<RedisConnectionStateListener> stateListeners = new ArrayList<>();
+    private final List<RedisPubSubListener<String, String>> messageListeners = new ArrayList<>();
+    private final Set<String> channels = new LinkedHashSet<>();
+    private final Deque<Pending> pending = new ArrayDeque<>();
+    private Object face;
+    private Wire wire;
+    private boolean isUp;
+    private boolean isClosed;
+    private int attempts;
+
+    SimulatedConnection(Host host, Network network, SimulatedRedis server) {
+        this.host = host;
+        this.network = network;
+        this.server = server;
+    }
+
+    <C> CompletableFuture<C> connected(Function<SimulatedConnection, C> made) {
+        CompletableFuture<C> result = new CompletableFuture<>();
+        dial(() -> result.complete(made.apply(this)), why -> {
+            isClosed = true;
+            result.completeExceptionally(why);
+        });
+        return result;
+    }
+
+    @SuppressWarnings("unchecked") // a proxy has no type arguments
+    StatefulRedisConnection<String, String> forCommands() {
+        return (StatefulRedisConnection<String, String>) proxy(StatefulRedisConnection.class, RedisAsyncCommands.class);
+    }
+
+    @SuppressWarnings("unchecked") // a proxy has no type arguments
+    StatefulRedisPubSubConnection<String, String> forSubscriptions() {
+        return (StatefulRedisPubSubConnection<String, String>)
+                proxy(StatefulRedisPubSubConnection.class, RedisPubSubAsyncCommands.class);
+    }
+
+    /** A handshake there and back. */
+    private void dial(Runnable done, Consumer<RedisException> failed) {
+        Wire next = new Wire(network, host, server);
+        wire = next;
+        boolean[] isOver = new boolean[1];
+        next.atCut(() -> {
+            if (!isOver[0]) {
+                isOver[0] = true;
+                failed.accept(new RedisException("Connection reset"));
+            } else if (wire == next) {
+                lost();
+            }
+        });
+        if (!server.isUp()) {
+            next.close();
+            later(World.ms(1), () -> failed.accept(new RedisException("Connection refused")));
+            return;
+        }
+        next.toServer(() -> next.toClient(() -> {
+            if (!isOver[0]) {
+                isOver[0] = true;
+                if (!isClosed) {
+                    isUp = true;
+                    attempts = 0;
+                    done.run();
+                }
+            }
+        }));
+        later(CONNECT_LIMIT, () -> {
+            if (!isOver[0]) {
+                isOver[0] = true;
+                next.close();
+                failed.accept(new RedisException("connection timed out"));
+            }
+        });
+    }
+
+    private void lost() {
+        if (isClosed) {
+            return;
+        }
+        isUp = false;
+        failAll(new RedisException(
+                "the connection was closed before the answer came; the command is not sent again: disconnected"));
+        List.copyOf(stateListeners).forEach(listener -> listener.onRedisDisconnected(null));
+        redial();
+    }
+
+    /** As the driver does: at once, then after longer and longer pauses. */
+    private void redial() {
+        attempts++;
+        later(World.ms(Math.min(1_000, 1L << Math.min(attempts - 1, 10))), () -> {
+            if (!isClosed) {
+                dial(this::restored, why -> redial());
+            }
+        });
+    }
+
+    private void restored() {
+        channels.forEach(channel -> subscribe(channel, new CompletableFuture<>()));
+        List.copyOf(stateListeners)
+                .forEach(listener -> listener.onRedisConnected(null, InetSocketAddress.createUnresolved("server", 1)));
+    }
+
+    private void failAll(RedisException why) {
+        List<Pending> all = List.copyOf(pending);
+        pending.clear();
+        all.forEach(one -> one.fail(why));
+    }
+
+    void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        isUp = false;
+        if (wire != null) {
+            wire.close();
+        }
+        failAll(new RedisException("the connection was closed before the answer came"));
+    }
+
+    private void later(long nanos, Runnable task) {
+        Disposable unused = host.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** Sends a question; its answer is dropped when the connection was lost before. */
+    private <T> void ask(Supplier<T> atServer, Consumer<T> answered, Pending question) {
+        if (!isUp) {
+            question.fail(new RedisException("Currently not connected. Commands are rejected."));
+            return;
+        }
+        pending.add(question);
+        Wire used = wire;
+        used.toServer(() -> {
+            T answer = atServer.get();
+            used.toClient(() -> {
+                if (pending.remove(question)) {
+                    answered.accept(answer);
+                }
+            });
+        });
+    }
+
+    private void dispatch(RedisCommand<?, ?, ?> command) {
+        List<String> args = args(command);
+        boolean isSha = command.getType().toString().equals("EVALSHA");
+        int keyCount = Integer.parseInt(args.get(1));
+        List<String> keys = List.copyOf(args.subList(2, 2 + keyCount));
+        List<String> rest = List.copyOf(args.subList(2 + keyCount, args.size()));
+        ask(
+                () -> isSha ? server.evalSha(args.get(0), keys, rest) : server.eval(args.get(0), keys, rest),
+                answer -> answer(command, answer),
+                command::completeExceptionally);
+    }
+
+    /** A command that nobody waits for any more is read from the wire all the same. */
+    private static void answer(RedisCommand<?, ?, ?> command, Object answer) {
+        CommandOutput<?, ?, ?> output = command.getOutput();
+        if (answer instanceof SimulatedRedis.Refusal refusal) {
+            output.setError(refusal.message());
+        } else if (answer instanceof List<?> numbers) {
+            output.multi(numbers.size());
+            numbers.forEach(number -> output.set((Long) number));
+        } else {
+            output.set((Long) answer);
+        }
+        output.complete(0);
+        command.complete();
+    }
+
+    private static List<String> args(RedisCommand<?, ?, ?> command) {
+        ByteBuf buffer = Unpooled.buffer();
+        command.getArgs().encode(buffer);
+        String text = buffer.toString(StandardCharsets.ISO_8859_1);
+        List<String> args = new ArrayList<>();
+        for (int at = 0; at < text.length(); ) {
+            int lineEnd = text.indexOf("\r\n", at);
+            int length = Integer.parseInt(text.substring(at + 1, lineEnd));
+            args.add(text.substring(lineEnd + 2, lineEnd + 2 + length));
+            at = lineEnd + 4 + length;
+        }
+        return args;
+    }
+
+    private void subscribe(String channel, CompletableFuture<Void> done) {
+        Wire used = wire;
+        ask(
+                () -> {
+                    server.subscribe(channel, used, text -> messageListeners.forEach(it -> it.message(channel, text)));
+                    return channel;
+                },
+                subscribed -> {
+                    channels.add(channel);
+                    List.copyOf(messageListeners).forEach(listener -> listener.subscribed(channel, 1));
+                    done.complete(null);
+                },
+                done::completeExceptionally);
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // a proxy returns what its caller looks after
+    private Object invoke(Method method, Object[] args, Object async) {
+        return switch (method.getName()) {
+            case "async" -> async;
+            case "dispatch" -> {
+                dispatch((RedisCommand<?, ?, ?>) args[0]);
+                yield args[0];
+            }
+            case "isOpen" -> isUp;
+            case "closeAsync" -> {
+                close();
+                yield CompletableFuture.completedFuture(null);
+            }
+            case "addListener" -> {
+                addListener(args[0]);
+                yield null;
+            }
+            case "info" -> {
+                Future<String> info = new Future<>();
+                ask(() -> "uptime_in_seconds:" + server.uptimeSeconds(), info::complete, info::completeExceptionally);
+                yield info;
+            }
+            case "ping" -> {
+                Future<String> pong = new Future<>();
+                ask(() -> "PONG", pong::complete, pong::completeExceptionally);
+                yield pong;
+            }
+            case "subscribe" -> {
+                Future<Void> done = new Future<>();
+                subscribe(((String[]) args[0])[0], done);
+                yield done;
+            }
+            case "equals" -> args[0] == face;
+            case "hashCode" -> System.identityHashCode(this);
+            case "toString" -> "connection of " + host.name() + " to " + server.name();
+            default -> throw new UnsupportedOperationException("not simulated: " + method);
+        };
+    }
+
+    @SuppressWarnings("unchecked") // the back end uses texts only
+    private void addListener(Object listener) {
+        if (listener instanceof RedisConnectionStateListener state) {
+            stateListeners.add(state);
+        } else {
+            messageListeners.add((RedisPubSubListener<String, String>) listener);
+        }
+    }
+
+    private Object proxy(Class<?> connection, Class<?> commands) {
+        ClassLoader loader = getClass().getClassLoader();
+        InvocationHandler asyncCalls = (self, method, args) -> invoke(method, args, null);
+        Object async = Proxy.newProxyInstance(loader, new Class<?>[] {commands}, asyncCalls);
+        InvocationHandler calls = (self, method, args) -> invoke(method, args, async);
+        face = Proxy.newProxyInstance(loader, new Class<?>[] {connection}, calls);
+        return face;
+    }
+
+    private static final class Future<T> extends CompletableFuture<T> implements RedisFuture<T> {
+
+        @Override
+        public String getError() {
+            return null;
+        }
+
+        @Override
+        public boolean await(long timeout, TimeUnit unit) {
+            throw new UnsupportedOperationException("nothing waits here");
+        }
+    }
+}

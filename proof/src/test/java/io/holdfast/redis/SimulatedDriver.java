@@ -1,0 +1,109 @@
+package io.holdfast.redis;
+
+import io.holdfast.proof.sim.Host;
+import io.holdfast.proof.sim.Network;
+import io.holdfast.proof.sim.SimulatedRedis;
+import io.holdfast.spi.LockBackend;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A driver in virtual time between the real back end and a simulated server: connections that behave as those of Lettuce do with our
+ * options. They are restored by themselves; commands are refused while there is no connection; what is under way when one is lost fails.
+ */
+public final class SimulatedDriver implements Driver {
+
+    private final Host host;
+    private final Network network;
+    private final SimulatedRedis server;
+    private final List<SimulatedConnection> connections = new ArrayList<>();
+    private ConnectionSetup setup = ConnectionSetup.NONE;
+    private boolean isClosed;
+
+    private SimulatedDriver(Host host, Network network, SimulatedRedis server) {
+        this.host = host;
+        this.network = network;
+        this.server = server;
+    }
+
+    /** The real back end over a simulated server. */
+    public static LockBackend backend(
+            Host host, Network network, SimulatedRedis server, Duration claimTime, Duration quarantine, String name) {
+        return RedisLockBackend.builder(RedisURI.create("redis://" + server.name()))
+                .claimTime(claimTime)
+                .quarantine(quarantine)
+                .build(new SimulatedDriver(host, network, server), name);
+    }
+
+    @Override
+    public ConnectionSetup setup() {
+        return setup;
+    }
+
+    @Override
+    public void prepareBy(ConnectionSetup wanted) {
+        setup = wanted;
+    }
+
+    @Override
+    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
+        return open().connected(SimulatedConnection::forCommands);
+    }
+
+    @Override
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
+        return open().connected(SimulatedConnection::forSubscriptions);
+    }
+
+    private SimulatedConnection open() {
+        SimulatedConnection connection = new SimulatedConnection(host, network, server);
+        connections.add(connection);
+        if (isClosed) {
+            connection.close();
+        }
+        return connection;
+    }
+
+    @Override
+    public void connected(CommandLink link) {
+        // A look at the eviction policy, which only warns.
+    }
+
+    @Override
+    public void later(Duration pause, Runnable task) {
+        Disposable unused = host.schedule(
+                () -> {
+                    if (!isClosed) {
+                        task.run();
+                    }
+                },
+                pause.toNanos(),
+                TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public long nanoTime() {
+        return host.nanoTime();
+    }
+
+    @Override
+    public boolean isClosed() {
+        return isClosed;
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return Mono.fromRunnable(() -> {
+            isClosed = true;
+            connections.forEach(SimulatedConnection::close);
+        });
+    }
+}
