@@ -5,6 +5,7 @@ import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.vertx.VertxLocks;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.lettuce.core.RedisURI;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
@@ -12,12 +13,19 @@ import reactor.core.publisher.Mono;
 final class Application {
 
     static final List<Class<?>> PARTS = List.of(
-            LockMetrics.class, RedisLockBackend.class, RedlockBackend.class, VertxLocks.class, ZooKeeperLockBackend.class);
+            LockMetrics.class,
+            RedisLockBackend.class,
+            RedlockBackend.class,
+            VertxLocks.class,
+            ZooKeeperLockBackend.class);
 
     private Application() {}
 
-    static Mono<Integer> once() {
+    public static void main(String[] arguments) {
         LockClient locks = LockClient.create(InMemoryLockBackend.create());
-        return locks.lock("stock/42").withLock(Mono.just(PARTS.size()));
+        Integer parts = locks.lock("stock/42").withLock(Mono.just(PARTS.size())).block();
+        RedisLockBackend redis = RedisLockBackend.create(RedisURI.create("redis://localhost:1")); // reads its scripts
+        redis.close().block();
+        System.out.println(parts + " parts of " + LockClient.class.getPackageName());
     }
 }

@@ -75,31 +75,38 @@ class ReleaseRehearsal {
 
     @Test
     @Timeout(value = 10, unit = TimeUnit.MINUTES)
-    void anApplicationWithTheBomBuildsAndRuns() throws Exception {
+    void anApplicationWithTheBomRunsWithAllClassesMovedToAnotherPackage() throws Exception {
         copy(Repository.ROOT.resolve("checks/src/test/application"), folder);
+        Pom ours = Repository.pom();
         Files.writeString(
                 folder.resolve("pom.xml"),
                 Repository.read(folder.resolve("pom.xml"))
-                        .replace("HOLDFAST_VERSION", Repository.pom().required("version"))
-                        .replace(
-                                "COMPILER_VERSION",
-                                Repository.pom().required("properties/maven-compiler-plugin.version"))
-                        .replace("JAR_VERSION", Repository.pom().required("properties/maven-jar-plugin.version"))
-                        .replace(
-                                "REPOSITORY",
-                                RELEASE.getParent().getParent().toUri().toString()));
+                        .replace("HOLDFAST_VERSION", ours.required("version"))
+                        .replace("COMPILER_VERSION", ours.required("properties/maven-compiler-plugin.version"))
+                        .replace("JAR_VERSION", ours.required("properties/maven-jar-plugin.version"))
+                        .replace("SHADE_VERSION", ours.required("properties/maven-shade-plugin.version"))
+                        .replace("REPOSITORY", RELEASE.getParent().getParent().toUri().toString()));
         copyWrapper(folder);
 
-        String output = run(
+        var unused = run(
                 folder,
                 Map.of(),
+                folder.resolve("mvnw").toString(),
+                "-B",
+                "-ntp",
+                "-q",
                 "-Dmaven.repo.local=" + folder.resolve("repository"),
                 "-Dmaven.repo.local.tail=" + localRepository(),
                 "package");
 
-        assertThat(folder.resolve("target/classes/Application.class"))
-                .as(output)
-                .exists();
+        assertThat(run(
+                        folder,
+                        Map.of(),
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        "target/application-1.jar",
+                        "Application"))
+                .contains("5 parts of com.example.shaded.holdfast");
     }
 
     @Test
@@ -114,6 +121,10 @@ class ReleaseRehearsal {
         String output = run(
                 elsewhere,
                 Map.of("TZ", "Asia/Kathmandu", "LC_ALL", "C"),
+                elsewhere.resolve("mvnw").toString(),
+                "-B",
+                "-ntp",
+                "-q",
                 "-Prelease",
                 "-DskipTests",
                 "-Dspotless.check.skip",
@@ -162,9 +173,7 @@ class ReleaseRehearsal {
         return Dependency.of(Repository.published().get(0)).get(0).repository();
     }
 
-    private static String run(Path directory, Map<String, String> environment, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of(directory.resolve("mvnw").toString(), "-B", "-ntp", "-q"));
-        command.addAll(List.of(arguments));
+    private static String run(Path directory, Map<String, String> environment, String... command) throws Exception {
         Path output = Files.createTempFile("build", ".txt");
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(directory.toFile())
