@@ -22,6 +22,7 @@ import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /** Compiles blocks on the class path of this module, and writes no class. */
@@ -29,13 +30,14 @@ final class BlockCompiler {
 
     private static final JavaCompiler JAVAC = ToolProvider.getSystemJavaCompiler();
 
+    /** One for all, since it keeps what it has read of the class path. */
+    private static final StandardJavaFileManager FILES = JAVAC.getStandardFileManager(null, null, null);
+
     /** Use of what is deprecated is a mandatory warning. */
     private static final Set<Diagnostic.Kind> PROBLEMS =
             EnumSet.of(Diagnostic.Kind.ERROR, Diagnostic.Kind.MANDATORY_WARNING);
 
     private static final List<String> OPTIONS = List.of(
-            "--release",
-            "17",
             "-proc:none",
             "-Xmaxerrs",
             "1000",
@@ -134,6 +136,11 @@ final class BlockCompiler {
 
     private static JavacTask task(List<Unit> units, DiagnosticCollector<JavaFileObject> found) {
         return (JavacTask) JAVAC.getTask(
-                null, null, found, OPTIONS, null, units.stream().map(Unit::file).toList());
+                null,
+                FILES,
+                found,
+                OPTIONS,
+                null,
+                units.stream().map(Unit::file).toList());
     }
 }

@@ -85,7 +85,9 @@ class ReleaseRehearsal {
                         .replace("COMPILER_VERSION", ours.required("properties/maven-compiler-plugin.version"))
                         .replace("JAR_VERSION", ours.required("properties/maven-jar-plugin.version"))
                         .replace("SHADE_VERSION", ours.required("properties/maven-shade-plugin.version"))
-                        .replace("REPOSITORY", RELEASE.getParent().getParent().toUri().toString()));
+                        .replace(
+                                "REPOSITORY",
+                                RELEASE.getParent().getParent().toUri().toString()));
         copyWrapper(folder);
 
         var unused = run(
