@@ -129,6 +129,7 @@ class ReleaseRehearsal {
                 "-q",
                 "-Prelease",
                 "-DskipTests",
+                "-DskipITs",
                 "-Dspotless.check.skip",
                 "-pl",
                 modules,
