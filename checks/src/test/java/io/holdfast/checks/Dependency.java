@@ -1,0 +1,91 @@
+package io.holdfast.checks;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * What comes with a module at run time.
+ *
+ * @param optional only if the application asks for it by itself
+ */
+record Dependency(String group, String artifact, String version, Path jar, boolean optional) {
+
+    private static final Pattern LINE = Pattern.compile(
+            "\\s+(?<group>[^:\\s]+):(?<artifact>[^:]+):jar:(?:[^:]+:)??(?<version>[^:]+):(?:compile|runtime):"
+                    + "(?<jar>/?.+?\\.jar)(?<optional> \\(optional\\))?(?: -- .*)?");
+
+    /** As the build has listed them. */
+    static List<Dependency> of(PublishedModule module) {
+        String list = Repository.read(module.path().resolve("target/run-time-dependencies.txt"));
+        List<Dependency> found = LINE.matcher(list)
+                .results()
+                .map(it -> new Dependency(
+                        it.group(1), it.group(2), it.group(3), Path.of(it.group(4)), it.group(5) != null))
+                .toList();
+        long lines = list.lines().filter(it -> it.contains(".jar")).count();
+        if (found.size() != lines) {
+            throw new AssertionError("not understood: " + list);
+        }
+        return found;
+    }
+
+    String name() {
+        return group + ":" + artifact;
+    }
+
+    boolean isOurs() {
+        return group.equals("io.holdfast");
+    }
+
+    /** Where it was found: the local repository of Maven. */
+    Path repository() {
+        Path repository = jar;
+        for (int level = 0; level < group.split("\\.", -1).length + 3; level++) {
+            repository = repository.getParent();
+        }
+        return repository;
+    }
+
+    /** Its licence as its own pom, or the nearest parent's, tells. */
+    String licence() {
+        return licence(repository(), group, artifact, version);
+    }
+
+    private static String licence(Path repository, String group, String artifact, String version) {
+        Pom pom = Pom.of(repository
+                .resolve(group.replace('.', '/'))
+                .resolve(artifact)
+                .resolve(version)
+                .resolve(artifact + "-" + version + ".pom"));
+        List<String> names = pom.children("licenses/license").stream()
+                .map(it -> spdx(it.required("name"), it.text("url").orElse("")))
+                .distinct()
+                .toList();
+        if (!names.isEmpty()) {
+            return String.join(" or ", names);
+        }
+        return licence(
+                repository,
+                pom.required("parent/groupId"),
+                pom.required("parent/artifactId"),
+                pom.required("parent/version"));
+    }
+
+    private static String spdx(String name, String url) {
+        String text = name + " " + url;
+        if (text.matches("(?i).*apache.*2.*")) {
+            return "Apache-2.0";
+        }
+        if (text.matches("(?i).*\\bMIT(-0)?\\b.*")) {
+            return text.contains("MIT-0") ? "MIT-0" : "MIT";
+        }
+        if (text.matches("(?i).*(Eclipse Public License|EPL).*2.*")) {
+            return "EPL-2.0";
+        }
+        if (text.matches("(?i).*Eclipse Public License.*1\\.0.*")) {
+            return "EPL-1.0";
+        }
+        return name.strip().replaceAll("\\s+", " ");
+    }
+}

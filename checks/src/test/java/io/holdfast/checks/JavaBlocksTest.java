@@ -1,0 +1,91 @@
+package io.holdfast.checks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class JavaBlocksTest {
+
+    private static final Pattern SHOWN =
+            Pattern.compile("// README: begin[^\\n]*\\n(.*?)\\n[^\\n]*// README: end", Pattern.DOTALL);
+
+    @Test
+    void everyJavaBlockOfTheDocumentationCompiles() {
+        Set<String> shown = shownByExamples();
+        List<JavaBlock> blocks = MarkdownPage.all().stream()
+                .flatMap(page -> JavaBlock.of(page).stream())
+                .filter(block -> !shown.contains(normal(block.code().text())))
+                .toList();
+
+        assertThat(BlockCompiler.problems(blocks)).isEmpty();
+    }
+
+    /** What is copied from an example is compiled there, and their tests compare the two. */
+    private static Set<String> shownByExamples() {
+        Set<String> shown = Repository.files(".java").stream()
+                .filter(file -> file.startsWith(Repository.ROOT.resolve("examples")))
+                .flatMap(file -> SHOWN.matcher(Repository.read(file)).results())
+                .map(it -> normal(it.group(1)))
+                .collect(Collectors.toSet());
+        assertThat(shown).isNotEmpty();
+        return shown;
+    }
+
+    private static String normal(String code) {
+        return code.stripTrailing().stripIndent().strip();
+    }
+
+    @Test
+    void aProblemIsNamedWithItsPageAndLine() {
+        assertThat(problems(
+                        "```java",
+                        "LockClient locks = LockClient.create(InMemoryLockBackend.create());",
+                        "locks.look();",
+                        "```"))
+                .singleElement()
+                .asString()
+                .startsWith("PAGE.md:3: cannot find symbol");
+    }
+
+    @Test
+    void useOfSomethingDeprecatedIsAProblem() {
+        assertThat(problems("```java", "new Integer(1).toString();", "```"))
+                .singleElement()
+                .asString()
+                .contains("deprecated");
+    }
+
+    @Test
+    void whatAPageDeclaresInACommentIsGivenToTheBlocksBelow() {
+        assertThat(problems(
+                        "```java peer",
+                        "this is not Java;",
+                        "```",
+                        "<!-- given",
+                        "import io.vertx.core.Future;",
+                        "LockClient locks;",
+                        "record Order(String item) {}",
+                        "-->",
+                        "```java",
+                        "Order order = new Order(\"tea\");",
+                        "return locks.lock(order.item()).withLock(lease -> { return Mono.just(1); });",
+                        "```",
+                        "- in a list:",
+                        "  ```java",
+                        "  Future<Order> place() {",
+                        "      return Future.succeededFuture(new Order(locks.lock(\"x\").name()));",
+                        "  }",
+                        "  ```"))
+                .isEmpty();
+        assertThat(problems("```java", "locks.close();", "```", "<!-- given", "LockClient locks;", "-->"))
+                .hasSize(1);
+    }
+
+    private static List<String> problems(String... lines) {
+        return BlockCompiler.problems(JavaBlock.of(LinksTest.page(lines)));
+    }
+}

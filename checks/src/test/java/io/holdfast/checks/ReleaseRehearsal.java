@@ -1,0 +1,212 @@
+package io.holdfast.checks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a release would put into a repository, of which {@code -Prelease} has made one in a folder. */
+class ReleaseRehearsal {
+
+    private static final String FOLDER = "target/release-rehearsal/io/holdfast";
+    private static final Path RELEASE = Repository.ROOT.resolve(FOLDER);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everyModuleIsThereWithSourcesAndJavadocAndNothingElseIs() throws IOException {
+        Set<String> expected = new TreeSet<>(Set.of("holdfast-parent.pom", "holdfast-bom.pom"));
+        for (PublishedModule module : Repository.published()) {
+            expected.add(module.artifact() + ".pom");
+            expected.add(module.artifact() + ".jar");
+            expected.add(module.artifact() + "-sources.jar");
+            expected.add(module.artifact() + "-javadoc.jar");
+        }
+
+        assertThat(files(RELEASE).keySet()).isEqualTo(expected);
+    }
+
+    @Test
+    void noPomOfAModuleNeedsAnotherOne() throws IOException {
+        Map<String, Path> poms = files(RELEASE);
+        poms.keySet().removeIf(it -> !it.endsWith(".pom") || it.equals("holdfast-parent.pom"));
+
+        assertThat(poms).hasSize(Repository.published().size() + 1);
+        poms.forEach((name, file) -> {
+            Pom pom = Pom.of(file);
+            assertThat(pom.children("parent")).as(name).isEmpty();
+            assertThat(Repository.read(file).replace("${project.version}", ""))
+                    .as(name)
+                    .doesNotContain("${");
+            assertThat(pom.children("dependencies/dependency")).as(name).allSatisfy(it -> {
+                assertThat(it.required("version")).isNotBlank();
+                assertThat(it.text("scope").orElse("compile")).isNotEqualTo("test");
+            });
+            for (String element : List.of(
+                    "name",
+                    "description",
+                    "url",
+                    "licenses/license/name",
+                    "developers/developer/name",
+                    "scm/url",
+                    "issueManagement/url")) {
+                assertThat(pom.required(element)).as(name + ": " + element).isNotBlank();
+            }
+        });
+    }
+
+    @Test
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
+    void anApplicationWithTheBomRunsWithAllClassesMovedToAnotherPackage() throws Exception {
+        copy(Repository.ROOT.resolve("checks/src/test/application"), folder);
+        Pom ours = Repository.pom();
+        Files.writeString(
+                folder.resolve("pom.xml"),
+                Repository.read(folder.resolve("pom.xml"))
+                        .replace("HOLDFAST_VERSION", ours.required("version"))
+                        .replace("COMPILER_VERSION", ours.required("properties/maven-compiler-plugin.version"))
+                        .replace("JAR_VERSION", ours.required("properties/maven-jar-plugin.version"))
+                        .replace("SHADE_VERSION", ours.required("properties/maven-shade-plugin.version"))
+                        .replace(
+                                "REPOSITORY",
+                                RELEASE.getParent().getParent().toUri().toString()));
+        copyWrapper(folder);
+
+        var unused = run(
+                folder,
+                Map.of(),
+                folder.resolve("mvnw").toString(),
+                "-B",
+                "-ntp",
+                "-q",
+                "-Dmaven.repo.local=" + folder.resolve("repository"),
+                "-Dmaven.repo.local.tail=" + localRepository(),
+                "package");
+
+        assertThat(run(
+                        folder,
+                        Map.of(),
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        "target/application-1.jar",
+                        "Application"))
+                .contains("5 parts of com.example.shaded.holdfast");
+    }
+
+    @Test
+    @Timeout(value = 20, unit = TimeUnit.MINUTES)
+    void aSecondBuildElsewhereHasTheSameBytes() throws Exception {
+        Path elsewhere = folder.resolve("elsewhere");
+        copy(Repository.ROOT, elsewhere);
+        String modules = Stream.concat(
+                        Stream.of("bom"), Repository.published().stream().map(PublishedModule::folder))
+                .collect(Collectors.joining(","));
+
+        String output = run(
+                elsewhere,
+                Map.of("TZ", "Asia/Kathmandu", "LC_ALL", "C"),
+                elsewhere.resolve("mvnw").toString(),
+                "-B",
+                "-ntp",
+                "-q",
+                "-Prelease",
+                "-DskipTests",
+                "-DskipITs",
+                "-Dspotless.check.skip",
+                "-pl",
+                modules,
+                "-am",
+                "verify");
+
+        Map<String, Path> second = files(elsewhere.resolve(FOLDER));
+        Map<String, Path> first = files(RELEASE);
+        assertThat(second.keySet()).as(output).isEqualTo(first.keySet());
+        List<String> different = new ArrayList<>();
+        for (Map.Entry<String, Path> it : first.entrySet()) {
+            if (Files.mismatch(it.getValue(), second.get(it.getKey())) != -1) {
+                different.add(it.getKey());
+            }
+        }
+        assertThat(different).isEmpty();
+    }
+
+    /** What a repository would keep, by names without version. Signatures and checksums belong to their files. */
+    private static Map<String, Path> files(Path repository) throws IOException {
+        Map<String, Path> found = new TreeMap<>();
+        try (Stream<Path> all = Files.walk(repository)) {
+            for (Path file : all.filter(it -> it.toString().matches(".*\\.(jar|pom)"))
+                    .sorted()
+                    .toList()) {
+                String artifact = file.getParent().getParent().getFileName().toString();
+                String name = file.getFileName().toString();
+                String rest = name.substring(artifact.length())
+                        .replaceFirst("^-.*?(?=(-sources|-javadoc)?\\.(jar|pom)$)", "");
+                found.put(artifact + rest, file);
+            }
+        }
+        return found;
+    }
+
+    private static void copyWrapper(Path to) throws IOException {
+        for (String name : List.of("mvnw", ".mvn/wrapper/maven-wrapper.properties")) {
+            Files.createDirectories(to.resolve(name).getParent());
+            Files.copy(Repository.ROOT.resolve(name), to.resolve(name), StandardCopyOption.COPY_ATTRIBUTES);
+        }
+    }
+
+    private static Path localRepository() {
+        return Dependency.of(Repository.published().get(0)).get(0).repository();
+    }
+
+    private static String run(Path directory, Map<String, String> environment, String... command) throws Exception {
+        Path output = Files.createTempFile("build", ".txt");
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        builder.environment().putAll(environment);
+        int status = builder.start().waitFor();
+        String said = Repository.read(output);
+        Files.delete(output);
+        assertThat(status).as(said).isZero();
+        return said;
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.walkFileTree(from, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes unused) throws IOException {
+                String name = directory.getFileName().toString();
+                if (Set.of("target", ".git").contains(name)) {
+                    return FileVisitResult.SKIP_SUBTREE;
+                }
+                Files.createDirectories(to.resolve(from.relativize(directory).toString()));
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes unused) throws IOException {
+                Files.copy(file, to.resolve(from.relativize(file).toString()), StandardCopyOption.COPY_ATTRIBUTES);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,2 @@
+/** What is published and what is written, looked at from outside. */
+package io.holdfast.checks;
