@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.util.retry.Retry;
 
 /** A server that has each grant on its disk before it answers, and is killed. */
 class RedisRestartIT {
@@ -20,6 +21,9 @@ class RedisRestartIT {
     private static final Duration LEASE = Duration.ofSeconds(60);
 
     private Store store;
+
+    /** For ten seconds. */
+    private static final Retry WHILE_IT_CONNECTS = Retry.fixedDelay(100, Duration.ofMillis(100));
 
     @BeforeEach
     void start() {
@@ -48,8 +52,11 @@ class RedisRestartIT {
         store.server.restart();
 
         eventually(() -> store.redis().exists(Store.holderKey("orders")) == 1);
-        await(lease.renew().retry(100));
-        assertThat(await(rival.lock("orders").tryAcquire().retry(100).hasElement()))
+        await(lease.renew().retryWhen(WHILE_IT_CONNECTS));
+        assertThat(await(rival.lock("orders")
+                        .tryAcquire()
+                        .retryWhen(WHILE_IT_CONNECTS)
+                        .hasElement()))
                 .as("granted to another one")
                 .isFalse();
         assertThat(next).as("passes the holder").isNotDone();

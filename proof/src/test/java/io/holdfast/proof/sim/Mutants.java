@@ -28,7 +28,7 @@ final class Mutants {
             Map.entry("REDIS renewal that creates", 10L),
             Map.entry("REDIS no tombstone", 8L),
             Map.entry("REDIS passing waiters in the queue", 12L),
-            Map.entry("REDIS token by the clock alone", 20L),
+            Map.entry("REDIS token by the clock alone", 450L),
             Map.entry("REDIS token that is not kept", 20L),
             Map.entry("REDIS readers beside a writer", 8L),
             Map.entry("REDIS push grant naming a wrong look", 70L),
@@ -37,7 +37,7 @@ final class Mutants {
             Map.entry("REDLOCK no quarantine", 231L),
             Map.entry("REDLOCK validity counted from the reply", 44L),
             Map.entry("ZOOKEEPER loss by Curator's LOST alone", 45L),
-            Map.entry("ZOOKEEPER whole time-out", 960L));
+            Map.entry("ZOOKEEPER whole time-out", 660L));
 
     /** Within so many schedules. */
     private static final int MOST = 200;
