@@ -24,12 +24,12 @@ final class LockParts {
 
     final HandTimer timer = new HandTimer();
     final HandStore store = new HandStore();
-    final Engine engine = new Engine(store, timer, null, new Events(null), null);
+    final Engine engine = new Engine(store, timer, null, new Events(null), null, Chance.ofSystem());
     final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), OPTIONS);
     final LockClaim claim = settings.newClaim(Mode.WAIT);
 
     LeaseHandle lease() {
-        Grant grant = new Grant(7, 0, OPTIONS.leaseDuration().toNanos(), true);
+        Grant grant = new Grant(7, 0, OPTIONS.leaseDuration().toNanos(), Grant.Standing.CONFIRMED);
         return HeldLease.open(settings, claim, grant, null);
     }
 
