@@ -24,8 +24,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run quick|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name
-                   run report FOLDER                     writes the report of a run again""";
+            usage: run quick|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name
+                   run report FOLDER                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
     private final Plan plan;
@@ -49,6 +49,7 @@ public final class Main {
         String part = args.length > 2 ? args[2] : "";
         switch (what) {
             case "quick" -> new Main(Plan.quick().only(part), folder).run();
+            case "once" -> new Main(Plan.all().shortened(1, 3).only(part), folder).run();
             case "all" -> new Main(Plan.all().only(part), folder).run();
             case "smoke" -> new Main(Plan.quick().shortened(1, 1).only(part), folder).run();
             case "report" -> System.out.println(Report.write(folder));
