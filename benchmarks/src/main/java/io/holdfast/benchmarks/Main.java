@@ -49,9 +49,9 @@ public final class Main {
         String part = args.length > 2 ? args[2] : "";
         switch (what) {
             case "quick" -> new Main(Plan.quick().only(part), folder).run();
-            case "once" -> new Main(Plan.all().shortened(1, 3).only(part), folder).run();
+            case "once" -> new Main(Plan.all().lasting(1, 10, 3).only(part), folder).run();
             case "all" -> new Main(Plan.all().only(part), folder).run();
-            case "smoke" -> new Main(Plan.quick().shortened(1, 1).only(part), folder).run();
+            case "smoke" -> new Main(Plan.quick().lasting(1, 1, 1).only(part), folder).run();
             case "report" -> System.out.println(Report.write(folder));
             default -> {
                 System.err.println(USAGE);

@@ -128,9 +128,9 @@ record Plan(
         return new Series(REDLOCK, Map.of(PEER, peers, IN_FLIGHT, inFlight, MASTERS, masters));
     }
 
-    /** With these rounds and seconds instead: what proves that everything runs, and nothing else. */
-    Plan shortened(int fewerRounds, int fewerSeconds) {
-        return new Plan(fewerRounds, fewerSeconds, fewerSeconds, series, watches, once);
+    /** With these rounds and seconds instead. */
+    Plan lasting(int itsRounds, int itsWarmUpSeconds, int itsSeconds) {
+        return new Plan(itsRounds, itsWarmUpSeconds, itsSeconds, series, watches, once);
     }
 
     /** Only what has this in its name. */
