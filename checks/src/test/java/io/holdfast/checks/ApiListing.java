@@ -131,6 +131,7 @@ final class ApiListing {
                 ? Arrays.stream(type.getPermittedSubclasses())
                         .filter(ApiListing::isVisible)
                         .map(TypeText::of)
+                        .sorted() // their order is not the same in all JVMs
                         .collect(Collectors.joining(", ", " permits ", ""))
                 : "";
     }

@@ -10,7 +10,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import reactor.core.publisher.Mono;
 
 /** One instance of the real application, in this JVM, on a port of its own. */
-record Shop(ConfigurableApplicationContext context, Customer customer) implements AutoCloseable {
+record Shop(ConfigurableApplicationContext context, Customer customer, int port) implements AutoCloseable {
 
     /** What every instance is told, and a test may tell otherwise. */
     static final List<String> USUAL = List.of(
@@ -32,7 +32,7 @@ record Shop(ConfigurableApplicationContext context, Customer customer) implement
                 .initializers((GenericApplicationContext it) -> it.registerBean(Payments.class, () -> payments))
                 .run(arguments);
         int port = ((WebServerApplicationContext) context).getWebServer().getPort();
-        return new Shop(context, Customer.of(port));
+        return new Shop(context, Customer.of(port), port);
     }
 
     @Override
