@@ -49,7 +49,8 @@ end
 -- has not looked for half of its lease is gone. In a cluster NUMSUB counts the receivers at this server only, while PUBLISH
 -- reaches those at the others too: who is passed over must not be told of a grant, so it is asked first. A hint it may get: if
 -- its slot has moved here it listens elsewhere, and looks again at once.
-local function serve(now, caller, claim_ms)
+-- A holder that ends by this is deleted before the first other write: a server without memory refuses SET as the first, but not DEL.
+local function serve(now, caller, claim_ms, ends_holder)
   local dead, portion = {[''] = true}, 3
   place = 0
   while true do
@@ -75,6 +76,9 @@ local function serve(now, caller, claim_ms)
       else
         local ms = min_ms(claim_ms, tonumber(lease))
         local token = next_token(now, tonumber(floor))
+        if ends_holder then
+          redis.call('DEL', KEYS[1])
+        end
         -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
         local text = save_token(token)
         -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The

@@ -57,7 +57,7 @@ if held and not is_wanted then
   redis.call('DEL', KEYS[1])
 elseif is_wanted and (held or redis.call('EXISTS', KEYS[1]) == 0) then
   local now = micros()
-  if not serve(now, false, claim_ms) then -- the next holder takes the place of the last one; if there is none, it ends here
+  if not serve(now, false, claim_ms, held) then
     local interested = redis.call('ZRANGEBYSCORE', KEYS[6], now, '+inf')
     redis.call('DEL', KEYS[1])
     for _, member in ipairs(interested) do

@@ -60,6 +60,23 @@ class HandOffIT {
     }
 
     @Test
+    void aReleaseHandsOverAlsoWhenTheServerHasNoMemoryLeft() {
+        LockLease holder = redis.acquired(redis.client, "orders");
+        CompletableFuture<LockLease> waiter =
+                redis.rival.lock("orders").acquire().toFuture();
+        eventually(() -> redis.store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> redis.store.redis().pubsubChannels().size() == 1);
+        assertThat(redis.store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
+        try {
+            await(holder.release());
+            assertThat(waiter.join().fencingToken()).isGreaterThan(holder.fencingToken());
+        } finally {
+            assertThat(redis.store.redis().configSet("maxmemory", "0")).isEqualTo("OK");
+        }
+        await(waiter.join().release());
+    }
+
+    @Test
     void theReleaseItselfMakesTheNextHolderWithoutAnotherRequestOfTheWaiter() {
         warmUp();
         LockLease holder = redis.acquired(redis.client, "orders");
