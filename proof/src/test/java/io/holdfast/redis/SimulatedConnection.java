@@ -16,6 +16,7 @@ import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -25,8 +26,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +40,8 @@ import reactor.core.Disposable;
 
 /** One connection of the driver, over one wire after another. */
 final class SimulatedConnection {
+
+    private static final ThreadLocal<Texts> TEXTS = ThreadLocal.withInitial(Texts::new);
 
     private static final long CONNECT_LIMIT = World.ms(5_000);
 
@@ -219,15 +224,39 @@ final class SimulatedConnection {
     private static List<String> args(RedisCommand<?, ?, ?> command) {
         ByteBuf buffer = Unpooled.buffer();
         command.getArgs().encode(buffer);
-        String text = buffer.toString(StandardCharsets.ISO_8859_1);
         List<String> args = new ArrayList<>();
-        for (int at = 0; at < text.length(); ) {
-            int lineEnd = text.indexOf("\r\n", at);
-            int length = Integer.parseInt(text.substring(at + 1, lineEnd));
-            args.add(text.substring(lineEnd + 2, lineEnd + 2 + length));
-            at = lineEnd + 4 + length;
+        for (int at = 0; at < buffer.writerIndex(); ) {
+            int length = 0;
+            for (at++; buffer.getByte(at) != '\r'; at++) {
+                length = 10 * length + buffer.getByte(at) - '0';
+            }
+            args.add(TEXTS.get().text(buffer, at + 2, length));
+            at += length + 4;
         }
         return args;
+    }
+
+    /** Texts of one thread. The long ones are the few scripts, again and again, so that each is kept once. */
+    private static final class Texts {
+
+        private static final int LONG = 500;
+
+        private final Map<ByteBuf, String> known = new HashMap<>();
+
+        String text(ByteBuf from, int at, int length) {
+            ByteBuf part = from.slice(at, length);
+            if (length < LONG) {
+                return part.toString(StandardCharsets.ISO_8859_1);
+            }
+            for (Map.Entry<ByteBuf, String> script : known.entrySet()) {
+                if (ByteBufUtil.equals(part, script.getKey())) {
+                    return script.getValue();
+                }
+            }
+            String text = part.toString(StandardCharsets.ISO_8859_1);
+            known.put(part.copy(), text);
+            return text;
+        }
     }
 
     private void subscribe(String channel, CompletableFuture<Void> done) {

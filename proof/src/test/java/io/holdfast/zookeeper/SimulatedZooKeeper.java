@@ -128,7 +128,9 @@ final class SimulatedZooKeeper extends ZooKeeper {
             lost(mine);
             return;
         }
-        next.toServer(() -> to.connect(next, session, seenZxid, (type, path) -> happened(mine, type, path), granted -> {
+        long asked = session;
+        long seen = seenZxid;
+        next.toServer(() -> to.connect(next, asked, seen, (type, path) -> happened(mine, type, path), granted -> {
             if (mine == connections) {
                 answered(mine, granted);
             }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,13 +52,23 @@ class EndingIT {
 
     @Test
     void aCampaignThatIsTerminatedEndsAllThatItHasStarted() throws Exception {
+        endsAllThatItHasStarted(Process::destroy);
+    }
+
+    /** Nothing of its own can run then: each process that it has started has a guard. */
+    @Test
+    void whatACampaignHasStartedEndsAlsoWhenItIsKilled() throws Exception {
+        endsAllThatItHasStarted(Process::destroyForcibly);
+    }
+
+    private void endsAllThatItHasStarted(Consumer<Process> end) throws Exception {
         Process campaign = campaign();
         try {
             Await.until("clients are at work", PATIENCE, LOOK, () -> !campaign.isAlive() || hasHistory());
             List<ProcessHandle> started = campaign.descendants().toList();
             assertThat(started).hasSizeGreaterThan(2);
 
-            campaign.destroy();
+            end.accept(campaign);
 
             assertThat(campaign.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(

@@ -47,7 +47,10 @@ final class Actor {
         if (plan.isTight()) {
             return Duration.ofNanos(world.between(lease / 2, 2 * lease));
         }
-        return Duration.ofNanos(world.chance(0.7) ? world.between(0, lease / 4) : world.between(0, lease * 3));
+        return Duration.ofNanos(
+                world.chance(0.7)
+                        ? world.between(0, lease / 4)
+                        : world.between(0, lease * Math.max(3, plan.leases()) / 2));
     }
 
     private Runnable once() {

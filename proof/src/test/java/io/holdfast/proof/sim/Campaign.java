@@ -8,6 +8,9 @@ import java.util.stream.Collectors;
 /** Many schedules, one seed after the other. */
 record Campaign(StoreKind kind, Mutant mutant, long firstSeed, long schedules) {
 
+    /** A longer one tells how it gets on. */
+    private static final long TOLD = 10_000;
+
     /** More are not told. */
     private static final int MOST_FAILURES = 20;
 
@@ -66,7 +69,14 @@ record Campaign(StoreKind kind, Mutant mutant, long firstSeed, long schedules) {
                 failures.add(result);
             }
             result.trace().forEach(System.out::println);
+            if ((done + 1) % TOLD == 0 && done + 1 < schedules) {
+                System.out.println(new Report(kind, done + 1, acquired, lost, steps, seconds(begun), failures));
+            }
         }
-        return new Report(kind, done, acquired, lost, steps, (System.nanoTime() - begun) / 1e9, failures);
+        return new Report(kind, done, acquired, lost, steps, seconds(begun), failures);
+    }
+
+    private static double seconds(long begun) {
+        return (System.nanoTime() - begun) / 1e9;
     }
 }

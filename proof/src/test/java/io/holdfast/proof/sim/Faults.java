@@ -3,6 +3,7 @@ package io.holdfast.proof.sim;
 import io.holdfast.proof.sim.Network.Manners;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** Breaks things at any time, and repairs all of them in the end. */
 final class Faults {
@@ -12,40 +13,78 @@ final class Faults {
     private final Network network;
     private final Store store;
     private final List<Host> hosts;
+    private final Predicate<Host> holds;
     private boolean isOver;
 
-    Faults(World world, Plan plan, Network network, Store store, List<Host> hosts) {
+    /**
+     * All that there is to break.
+     *
+     * @param holds whether somebody in that process believes in a lease
+     */
+    Faults(World world, Plan plan, Network network, Store store, List<Host> hosts, Predicate<Host> holds) {
         this.world = world;
         this.plan = plan;
         this.network = network;
         this.store = store;
         this.hosts = hosts;
+        this.holds = holds;
     }
 
     /** All of them within so much time. */
     void planWithin(long nanos) {
         for (int i = 0; i < plan.faults(); i++) {
-            world.at(world.between(0, nanos), () -> {
-                if (!isOver && plan.isTight()) {
-                    silence(world.chance(0.7) ? hosts.get(0) : world.oneOf(hosts));
-                } else if (!isOver) {
-                    happen();
-                }
-            });
+            world.at(world.between(0, nanos), plan.isTight() ? this::silence : this::happen);
         }
     }
 
-    /** No server hears of it for longer than a lease; and the one that did last may forget to say so. */
+    /** As soon as somebody holds a lock, usually: no server hears of it any more. */
+    private void silence() {
+        if (isOver) {
+            return;
+        }
+        List<Host> holders = hosts.stream().filter(holds).toList();
+        if (holders.isEmpty() && world.chance(0.9)) {
+            world.after(plan.lease().toNanos() / 20, this::silence);
+        } else if (plan.hasLastWords()) {
+            lastWords(world.oneOf(holders.isEmpty() ? hosts : holders));
+        } else {
+            silence(world.oneOf(holders.isEmpty() ? hosts : holders));
+        }
+    }
+
+    /** For longer than a lease; and the server that did last may forget to say so. */
     private void silence(Host host) {
         long lease = plan.lease().toNanos();
         long nanos = world.between(lease, 2 * lease);
         store.servers().forEach(server -> network.stall(host.name(), server.name(), nanos));
         if (store.servers().size() > 1 && world.chance(0.7)) {
             store.servers().stream()
-                    .filter(it -> it.wires().stream().anyMatch(wire -> wire.client() == host))
+                    .filter(it -> isConnected(host, it))
                     .findFirst()
                     .ifPresent(it -> it.crash(world.between(0, lease), false));
         }
+    }
+
+    /**
+     * What it has said for a while gets to its server at once, and is answered; then that server crashes, before it may have told the leader.
+     * No other one hears of it for longer than a lease.
+     */
+    private void lastWords(Host host) {
+        long lease = plan.lease().toNanos();
+        List<? extends Server> all = store.servers();
+        all.stream().skip(1).filter(it -> isConnected(host, it)).findFirst().ifPresent(last -> {
+            long nanos = world.between(lease / 8, lease / 5);
+            all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
+            world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
+                if (!isOver) {
+                    last.crash(world.between(0, lease), false);
+                }
+            });
+        });
+    }
+
+    private static boolean isConnected(Host host, Server server) {
+        return server.wires().stream().anyMatch(wire -> wire.client() == host && wire.isUsable());
     }
 
     private long aWhile() {
@@ -54,6 +93,9 @@ final class Faults {
     }
 
     private void happen() {
+        if (isOver) {
+            return;
+        }
         Host host = world.oneOf(hosts);
         if (store.servers().isEmpty() || world.chance(0.2)) {
             if (world.chance(0.15)) {

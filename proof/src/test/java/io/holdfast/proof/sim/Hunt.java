@@ -23,32 +23,28 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
         return kind + " " + mutant;
     }
 
-    /** Tells of each mutant of a store by which seed it is caught: {@code Hunt REDIS 0 1000}, or of one: {@code Hunt REDIS 0 1000 name}. */
+    /**
+     * Tells of each mutant of a store how many schedules it takes, counted from each of some seeds: {@code Hunt REDIS 1000 0 10000 20000}
+     * tries at most a thousand.
+     */
     public static void main(String[] args) {
         StoreKind store = StoreKind.valueOf(args[0]);
-        List<Hunt> hunts = Stream.of(Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper(), Mutants.hidden())
+        int most = Integer.parseInt(args[1]);
+        Stream.of(Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper())
                 .flatMap(List::stream)
                 .filter(hunt -> hunt.kind() == store)
-                .toList();
-        for (Hunt hunt : hunts) {
-            if (args.length > 3 && !hunt.mutant().name().equals(args[3])) {
-                continue;
-            }
-            long begun = System.nanoTime();
-            Optional<Schedule.Result> caught =
-                    new Hunt(hunt.kind(), hunt.mutant(), Long.parseLong(args[1]), Integer.parseInt(args[2])).run();
-            System.out.printf(
-                    "%-40s %s (%.1f s)%n",
-                    hunt.mutant(),
-                    caught.map(it -> "seed " + it.seed() + ": "
-                                    + it.violations()
-                                            .get(0)
-                                            .toString()
-                                            .lines()
-                                            .findFirst()
-                                            .orElse(""))
-                            .orElse("NOT CAUGHT"),
-                    (System.nanoTime() - begun) / 1e9);
-        }
+                .forEach(hunt -> {
+                    System.out.printf("%-40s", hunt.mutant());
+                    for (String first : List.of(args).subList(2, args.length)) {
+                        long seed = Long.parseLong(first);
+                        System.out.printf(
+                                "%14s",
+                                new Hunt(store, hunt.mutant(), seed, most)
+                                        .run()
+                                        .map(caught -> Long.toString(caught.seed() - seed + 1))
+                                        .orElse("not caught"));
+                    }
+                    System.out.println();
+                });
     }
 }

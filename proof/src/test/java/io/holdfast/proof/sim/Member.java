@@ -108,6 +108,11 @@ final class Member {
         return host;
     }
 
+    /** Whether somebody in it believes in a lease. */
+    boolean holds() {
+        return held.stream().anyMatch(it -> it.validUntil > world.now());
+    }
+
     int acquired() {
         return acquired;
     }

@@ -8,13 +8,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.luaj.vm2.Globals;
 import org.luaj.vm2.LoadState;
-import org.luaj.vm2.LuaClosure;
 import org.luaj.vm2.LuaError;
+import org.luaj.vm2.LuaFunction;
+import org.luaj.vm2.LuaString;
 import org.luaj.vm2.LuaTable;
 import org.luaj.vm2.LuaValue;
-import org.luaj.vm2.Prototype;
 import org.luaj.vm2.Varargs;
 import org.luaj.vm2.compiler.LuaC;
 import org.luaj.vm2.lib.PackageLib;
@@ -23,6 +24,7 @@ import org.luaj.vm2.lib.TableLib;
 import org.luaj.vm2.lib.VarArgFunction;
 import org.luaj.vm2.lib.jse.JseBaseLib;
 import org.luaj.vm2.lib.jse.JseMathLib;
+import org.luaj.vm2.luajc.LuaJC;
 
 /**
  * Runs Lua as the server does: {@code redis.call}, {@code redis.pcall}, and values as documented under "Data type conversion". Of Lua 5.1
@@ -32,7 +34,8 @@ import org.luaj.vm2.lib.jse.JseMathLib;
 final class RedisScripts {
 
     private final Globals lua = new Globals();
-    private final Map<String, Prototype> compiled = new HashMap<>();
+    private final Map<String, LuaFunction> compiled = new HashMap<>();
+    private final Texts texts = new Texts();
     private RedisMemory memory;
 
     RedisScripts() {
@@ -57,10 +60,10 @@ final class RedisScripts {
         memory = on;
         lua.set("KEYS", table(keys));
         lua.set("ARGV", table(args));
-        Prototype script = compiled.computeIfAbsent(body, this::compile);
+        LuaFunction script = compiled.computeIfAbsent(body, this::compile);
         LuaValue reply;
         try {
-            reply = new LuaClosure(script, lua).call();
+            reply = script.call();
         } catch (LuaError failed) {
             throw new RedisError(
                     failed.getCause() instanceof RedisError cause ? cause.getMessage() : "ERR " + failed.getMessage());
@@ -68,9 +71,11 @@ final class RedisScripts {
         return reply(reply);
     }
 
-    private Prototype compile(String body) {
+    /** To a class, of which each has a name of its own: interpreted, it takes half as long again. */
+    private LuaFunction compile(String body) {
+        String name = "Script" + compiled.size();
         try {
-            return lua.compilePrototype(new StringReader(body), "script");
+            return LuaJC.instance.load(lua.compilePrototype(new StringReader(body), name), name, lua);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
@@ -94,15 +99,15 @@ final class RedisScripts {
         throw new RedisError("ERR the script answered " + value);
     }
 
-    private static LuaTable table(List<String> values) {
+    private LuaTable table(List<String> values) {
         LuaTable table = new LuaTable(values.size(), 0);
         for (int i = 0; i < values.size(); i++) {
-            table.set(i + 1, LuaValue.valueOf(values.get(i)));
+            table.set(i + 1, texts.lua(values.get(i)));
         }
         return table;
     }
 
-    private static LuaValue lua(Object reply) {
+    private LuaValue lua(Object reply) {
         if (reply == null) {
             return LuaValue.FALSE;
         }
@@ -116,10 +121,10 @@ final class RedisScripts {
             }
             return table;
         }
-        return LuaValue.valueOf((String) reply);
+        return texts.lua((String) reply);
     }
 
-    private static String text(LuaValue value) {
+    private String text(LuaValue value) {
         if (value.type() == LuaValue.TNUMBER) {
             double number = value.todouble();
             return number == Math.rint(number) ? Long.toString((long) number) : Double.toString(number);
@@ -127,7 +132,7 @@ final class RedisScripts {
         if (value.type() != LuaValue.TSTRING) {
             throw new RedisError("ERR Lua redis lib command arguments must be strings or integers");
         }
-        return value.tojstring();
+        return texts.java((LuaString) value);
     }
 
     private final class Call extends VarArgFunction {
@@ -175,6 +180,35 @@ final class RedisScripts {
                 throw new LuaError("not simulated: format " + args.arg1());
             }
             return LuaValue.valueOf(Long.toString((long) Math.rint(args.checkdouble(2))));
+        }
+    }
+
+    /** Of both languages, which name the same keys again and again. */
+    private static final class Texts {
+
+        private static final int MOST = 3_000;
+
+        private final Map<String, LuaString> ofJava = new HashMap<>();
+        private final Map<LuaString, String> ofLua = new HashMap<>();
+
+        LuaString lua(String text) {
+            return kept(ofJava, text, LuaString::valueOf);
+        }
+
+        String java(LuaString text) {
+            return kept(ofLua, text, LuaString::tojstring);
+        }
+
+        private static <A, B> B kept(Map<A, B> known, A one, Function<A, B> other) {
+            B found = known.get(one);
+            if (found == null) {
+                if (known.size() == MOST) {
+                    known.clear();
+                }
+                found = other.apply(one);
+                known.put(one, found);
+            }
+            return found;
         }
     }
 }

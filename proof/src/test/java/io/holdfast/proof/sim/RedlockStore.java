@@ -25,7 +25,7 @@ final class RedlockStore implements Store {
         this.network = network;
         this.mutant = mutant;
         this.plan = plan;
-        servers = IntStream.rangeClosed(1, world.chance(0.75) ? 3 : 5)
+        servers = IntStream.rangeClosed(1, world.chance(0.85) ? 3 : 5)
                 .mapToObj(i -> new SimulatedRedis(
                         world, "redis" + i, Clocks.rate(world), Clocks.ahead(world), mutant.script()))
                 .toList();

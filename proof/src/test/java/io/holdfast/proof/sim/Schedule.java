@@ -72,21 +72,28 @@ final class Schedule {
                 actors.add(new Actor(member, plan, keys));
             }
         });
-        if (plan.isTight()) {
+        if (plan.isTight() && !plan.hasLastWords()) {
             network.hearsLate(hosts.get(0).name(), plan.latenessNanos(kind));
         }
-        Faults faults = new Faults(world, plan, network, store, hosts);
+        Faults faults = new Faults(
+                world,
+                plan,
+                network,
+                store,
+                hosts,
+                host -> members.stream().anyMatch(it -> it.host() == host && it.holds()));
         long lease = plan.lease().toNanos();
-        faults.planWithin(8 * lease);
-        world.runUntil(12 * lease);
+        faults.planWithin(plan.leases() * lease);
+        world.runUntil(plan.leases() * lease * 3 / 2);
         faults.end();
         boolean isDone = proceed(400 * lease, () -> actors.stream().allMatch(Actor::isDone));
         if (plan.is(Weather.CALM)) {
             world.runUntil(world.now() + lease / 20);
             left("although nobody is killed, and nothing is lost");
         }
+        world.runUntil(world.now() + store.settlingNanos() + 4 * lease);
         members.stream().filter(it -> !it.host().isDead()).forEach(Member::speak);
-        world.runUntil(world.now() + World.ms(10_000) + 4 * lease);
+        world.runUntil(world.now() + store.settlingNanos() / 2 + lease);
         referee.faultsEnded(world.now());
         if (!isDone) {
             referee.left(world.now(), "somebody who waits for ever");

@@ -26,6 +26,11 @@ interface Store {
         return false;
     }
 
+    /** When all faults are repaired, connections are as they should be after that time, and what was given up is over. */
+    default long settlingNanos() {
+        return World.ms(10_000);
+    }
+
     /** So much longer than usual may an acquisition take after the faults. */
     default long recoveryNanos(Plan plan) {
         return 0;

@@ -41,10 +41,10 @@ enum StoreKind {
     /** In the build: some seconds for each. */
     long usualSchedules() {
         return switch (this) {
-            case MEMORY -> 1_500;
-            case REDIS -> 300;
-            case REDLOCK -> 40;
-            case ZOOKEEPER -> 200;
+            case MEMORY -> 4_000;
+            case REDIS -> 2_000;
+            case REDLOCK -> 500;
+            case ZOOKEEPER -> 1_000;
         };
     }
 }

@@ -16,7 +16,7 @@ final class ZooKeeperStore implements Store {
         this.network = network;
         this.mutant = mutant;
         // Else an answer that is just in time is never so late that it matters when a lease is counted from.
-        ensemble = new Ensemble(world, network, plan.lease().toNanos() / (world.chance(0.5) ? 1 : 2));
+        ensemble = new Ensemble(world, network, plan.lease().toNanos() / (plan.hasLastWords() ? 3 : world.oneOf(1, 2)));
     }
 
     @Override
@@ -29,6 +29,11 @@ final class ZooKeeperStore implements Store {
     @Override
     public List<? extends Server> servers() {
         return ensemble.servers();
+    }
+
+    @Override
+    public long settlingNanos() {
+        return World.ms(2_000); // servers ping all the time, so it is dear
     }
 
     @Override
