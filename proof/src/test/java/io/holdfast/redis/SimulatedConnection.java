@@ -26,10 +26,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -241,20 +239,22 @@ final class SimulatedConnection {
 
         private static final int LONG = 500;
 
-        private final Map<ByteBuf, String> known = new HashMap<>();
+        private record Script(ByteBuf bytes, String text) {}
+
+        private final List<Script> scripts = new ArrayList<>();
 
         String text(ByteBuf from, int at, int length) {
             ByteBuf part = from.slice(at, length);
             if (length < LONG) {
                 return part.toString(StandardCharsets.ISO_8859_1);
             }
-            for (Map.Entry<ByteBuf, String> script : known.entrySet()) {
-                if (ByteBufUtil.equals(part, script.getKey())) {
-                    return script.getValue();
+            for (Script script : scripts) {
+                if (ByteBufUtil.equals(part, script.bytes())) {
+                    return script.text();
                 }
             }
             String text = part.toString(StandardCharsets.ISO_8859_1);
-            known.put(part.copy(), text);
+            scripts.add(new Script(part.copy(), text));
             return text;
         }
     }
