@@ -1,14 +1,14 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.proof.sim.Ensemble;
-import io.holdfast.proof.sim.Ensemble.Answer;
-import io.holdfast.proof.sim.Ensemble.Ask;
-import io.holdfast.proof.sim.Ensemble.Ask.Kind;
-import io.holdfast.proof.sim.Ensemble.ZooServer;
 import io.holdfast.proof.sim.Host;
 import io.holdfast.proof.sim.Network;
 import io.holdfast.proof.sim.Wire;
 import io.holdfast.proof.sim.World;
+import io.holdfast.proof.sim.ZooServer;
+import io.holdfast.proof.sim.ZooServer.Answer;
+import io.holdfast.proof.sim.ZooServer.Ask;
+import io.holdfast.proof.sim.ZooServer.Ask.Kind;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
