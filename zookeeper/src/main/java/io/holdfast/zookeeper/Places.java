@@ -7,7 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +27,10 @@ final class Places implements Sessions.Events {
     private static final Duration WATCH_PAUSE = Duration.ofMillis(50);
 
     private final Map<String, Place> byClaim = new HashMap<>();
+
+    /** By the node in front; in the order in which they came, so that a history can be run again. */
     private final Map<String, Set<Place>> waitingFor = new HashMap<>();
+
     private final Map<String, Place> byOwnNode = new HashMap<>();
 
     /** Nodes of sessions that have ended: gone as soon as the server notices, or sooner if we delete them. */
@@ -82,7 +85,7 @@ final class Places implements Sessions.Events {
     void expect(String path, Place place) {
         expectNothing(place);
         place.waitFor(path);
-        waitingFor.computeIfAbsent(path, it -> new HashSet<>(1)).add(place);
+        waitingFor.computeIfAbsent(path, it -> new LinkedHashSet<>(1)).add(place);
     }
 
     void expectNothing(Place place) {

@@ -20,10 +20,11 @@ class CampaignTest {
         assertThat(report.violations()).as(report.toString()).isEmpty();
     }
 
+    /** Among these are schedules in which the order of a set without an order would matter. */
     @ParameterizedTest
     @EnumSource
     void aSeedAlwaysMakesTheSameSchedule(StoreKind kind) {
-        for (int seed = 0; seed < 3; seed++) {
+        for (int seed = 2_120; seed < 2_180; seed++) {
             Schedule.Result once = Schedule.run(kind, seed, Mutant.NONE, false);
             Schedule.Result again = Schedule.run(kind, seed, Mutant.NONE, false);
             assertThat(again.steps()).as("seed %d", seed).isEqualTo(once.steps());
