@@ -24,7 +24,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run quick|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name
+            usage: run quick|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name;
+                                                                 the rest of what is in FOLDER stays
                    run report FOLDER                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
@@ -48,10 +49,10 @@ public final class Main {
         Path folder = Path.of(args.length > 1 ? args[1] : "benchmarks/results/" + what);
         String part = args.length > 2 ? args[2] : "";
         switch (what) {
-            case "quick" -> new Main(Plan.quick().only(part), folder).run();
-            case "once" -> new Main(Plan.all().lasting(1, 10, 3).only(part), folder).run();
-            case "all" -> new Main(Plan.all().only(part), folder).run();
-            case "smoke" -> new Main(Plan.quick().lasting(1, 1, 1).only(part), folder).run();
+            case "quick" -> run(Plan.quick(), folder, part);
+            case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
+            case "all" -> run(Plan.all(), folder, part);
+            case "smoke" -> run(Plan.quick().lasting(1, 1, 1), folder, part);
             case "report" -> System.out.println(Report.write(folder));
             default -> {
                 System.err.println(USAGE);
@@ -60,13 +61,21 @@ public final class Main {
         }
     }
 
+    /** A part is measured anew beside what a former run has measured of the rest. */
+    private static void run(Plan plan, Path folder, String part) throws IOException {
+        Files.createDirectories(folder);
+        if (part.isEmpty()) {
+            Report.forgetMeasurements(folder);
+        }
+        new Main(plan.only(part), folder).run();
+    }
+
     private void run() throws IOException {
         long begin = System.nanoTime();
         // A container cannot be frozen, and its network would be what is measured.
         if (System.getProperty(RedisServer.SWITCH) == null) {
             System.setProperty(RedisServer.SWITCH, isRedisOnPath() ? "path" : "embedded");
         }
-        Files.createDirectories(folder);
         try (Servers servers = new Servers()) {
             Addresses addresses = servers.addresses();
             Report.writeEnvironment(folder, Machine.describe(addresses, servers.kind()));

@@ -20,17 +20,36 @@ final class Report {
     static final String ENVIRONMENT = "environment.json";
     private static final String ROUND = "round-";
     private static final String WATCH = "watch-";
+    private static final String JMH = "jmh-";
 
     private Report() {}
 
     static Path jmhFile(Path folder, int round, int number, String benchmark) throws IOException {
         return Files.createDirectories(folder.resolve(ROUND + round))
-                .resolve("jmh-%02d-%s.json".formatted(number, benchmark));
+                .resolve(JMH + "%02d-%s.json".formatted(number, benchmark));
     }
 
     static Path watchFile(Path folder, int round, List<String> watch) throws IOException {
         return Files.createDirectories(folder.resolve(ROUND + round))
                 .resolve(WATCH + String.join("-", watch) + ".json");
+    }
+
+    /** Removes what a former run has measured, which the report of the next one would mix with its own. */
+    static void forgetMeasurements(Path folder) throws IOException {
+        for (Path round : list(folder)) {
+            if (isRound(round)) {
+                for (Path file : list(round)) {
+                    String name = String.valueOf(file.getFileName());
+                    if (name.endsWith(".json") && (name.startsWith(JMH) || name.startsWith(WATCH))) {
+                        Files.delete(file);
+                    }
+                }
+            }
+        }
+    }
+
+    private static boolean isRound(Path folder) {
+        return String.valueOf(folder.getFileName()).startsWith(ROUND);
     }
 
     /** Writes {@code report.md} and the charts. */
@@ -57,11 +76,10 @@ final class Report {
     private static List<Sample> samples(Path folder) throws IOException {
         List<Sample> samples = new ArrayList<>();
         for (Path round : list(folder)) {
-            String name = String.valueOf(round.getFileName());
-            if (!name.startsWith(ROUND)) {
+            if (!isRound(round)) {
                 continue;
             }
-            int number = Integer.parseInt(name.substring(ROUND.length()));
+            int number = Integer.parseInt(String.valueOf(round.getFileName()).substring(ROUND.length()));
             for (Path file : list(round)) {
                 boolean isWatch = String.valueOf(file.getFileName()).startsWith(WATCH);
                 String json = Files.readString(file);

@@ -22,9 +22,14 @@ import reactor.core.publisher.Mono;
  */
 final class Shop {
 
-    /** The options of the demo. The lease is short only because the killed holder's lock is to move on while you watch. */
-    static final LockOptions LOCK_OPTIONS =
-            LockOptions.builder().leaseDuration(Duration.ofSeconds(2)).build();
+    /**
+     * The options of the demo. The lease is short only because the killed holder's lock is to move on while you watch. Without a limit to the
+     * wait, a shop that gets no decision of the lock's servers for as long as a lease would give up, and a busy machine is enough for that.
+     */
+    static final LockOptions LOCK_OPTIONS = LockOptions.builder()
+            .leaseDuration(Duration.ofSeconds(2))
+            .waitTimeout(Duration.ofMinutes(1))
+            .build();
 
     /** How many buyers a shop serves at once, and so how many of its acquisitions wait for the lock. */
     private static final int TILLS = 16;
