@@ -41,6 +41,8 @@ import reactor.core.Disposable;
  */
 final class SimulatedZooKeeper extends ZooKeeper {
 
+    private static final Constructor<?> NONE = none();
+
     private record Request(Ask ask, Consumer<Answer> answer) {}
 
     // Set by open(): no constructor is run, since the driver's would start threads and open a selector.
@@ -94,12 +96,19 @@ final class SimulatedZooKeeper extends ZooKeeper {
 
     private static SimulatedZooKeeper unconstructed() {
         try {
+            return (SimulatedZooKeeper) NONE.newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A constructor that runs none of this class and of the driver's, which would start threads. */
+    private static Constructor<?> none() {
+        try {
             Class<?> factory = Class.forName("sun.reflect.ReflectionFactory");
             Object maker = factory.getMethod("getReflectionFactory").invoke(null);
-            Constructor<?> none =
-                    (Constructor<?>) factory.getMethod("newConstructorForSerialization", Class.class, Constructor.class)
-                            .invoke(maker, SimulatedZooKeeper.class, Object.class.getDeclaredConstructor());
-            return (SimulatedZooKeeper) none.newInstance();
+            return (Constructor<?>) factory.getMethod("newConstructorForSerialization", Class.class, Constructor.class)
+                    .invoke(maker, SimulatedZooKeeper.class, Object.class.getDeclaredConstructor());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

@@ -125,7 +125,11 @@ final class Faults {
             }
             case 6 -> {
                 Server other = world.oneOf(store.servers());
-                network.stall(server.name(), other.name(), aWhile());
+                // Both ways: that the leader's pings alone do not get through is more than the back end promises to
+                // stand.
+                long nanos = aWhile();
+                network.stall(server.name(), other.name(), nanos);
+                network.stall(other.name(), server.name(), nanos);
                 if (server instanceof SimulatedRedis redis) {
                     world.trace("the scripts of %s are flushed", server);
                     redis.flushScripts();

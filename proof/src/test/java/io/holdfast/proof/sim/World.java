@@ -3,7 +3,6 @@ package io.holdfast.proof.sim;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
@@ -16,10 +15,15 @@ import java.util.concurrent.TimeUnit;
 public final class World {
 
     /** What happens next, by time and then by the order in which it was planned. */
-    private record Step(long at, long number, Runnable task) {}
+    private record Step(long at, long number, Runnable task) implements Comparable<Step> {
 
-    private final PriorityQueue<Step> steps =
-            new PriorityQueue<>(Comparator.comparingLong(Step::at).thenComparingLong(Step::number));
+        @Override
+        public int compareTo(Step other) {
+            return at == other.at ? Long.compare(number, other.number) : Long.compare(at, other.at);
+        }
+    }
+
+    private final PriorityQueue<Step> steps = new PriorityQueue<>();
     private final SplittableRandom random;
     private final boolean isTraced;
     private final List<String> trace = new ArrayList<>();
