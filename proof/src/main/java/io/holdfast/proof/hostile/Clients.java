@@ -1,5 +1,9 @@
 package io.holdfast.proof.hostile;
 
+import io.holdfast.testkit.history.HistoryEvent.What;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 /**
  * The client processes of a campaign. Each has a place, and with it its wires; a process that is killed is followed by another one in its
@@ -15,6 +20,8 @@ import java.util.function.IntFunction;
 final class Clients implements AutoCloseable {
 
     private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
+
+    private static final Duration LOOK = Duration.ofMillis(50);
 
     /** More than the longest wait, and twice what a client has for its end. */
     private static final Duration ENDS_WITHIN = Duration.ofSeconds(60);
@@ -70,6 +77,20 @@ final class Clients implements AutoCloseable {
             greet(one);
         }
         all().forEach(one -> one.tell(Client.GO));
+        // Faults that come before anybody has got anything would find nothing to break.
+        Await.until(
+                "a client has a lock",
+                STARTS_WITHIN,
+                LOOK,
+                () -> journals.stream().anyMatch(Clients::tellsOfAGrant));
+    }
+
+    private static boolean tellsOfAGrant(Path journal) {
+        try (Stream<String> lines = Files.lines(journal)) {
+            return lines.anyMatch(line -> line.contains(What.ACQUIRED.name()));
+        } catch (IOException | UncheckedIOException notYetThere) {
+            return false;
+        }
     }
 
     /** Those inside at the end: they do not return from an order before they have obeyed it. */
