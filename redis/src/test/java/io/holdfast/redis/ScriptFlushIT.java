@@ -103,7 +103,10 @@ class ScriptFlushIT {
         assertThat(done.join()).hasSize(200).containsOnly(1);
         assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(rival.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
-        assertThat(store.keys()).containsExactly(Store.holderKey("orders") + ":token");
+        // A look that was not answered in time, on a slow machine, leaves the trace of its withdrawal, which expires.
+        assertThat(store.keys())
+                .filteredOn(key -> !key.contains(":gone:"))
+                .containsExactly(Store.holderKey("orders") + ":token");
     }
 
     private void flush() {
