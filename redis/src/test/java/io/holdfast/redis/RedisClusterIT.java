@@ -28,8 +28,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -396,18 +398,19 @@ class RedisClusterIT {
         try {
             move(slot, stores.get(0), stores.get(1));
 
-            long released = System.nanoTime();
+            // One whose channel is not open yet at the new server may be passed over, and keeps its place.
+            Queue<Long> tokens = new ConcurrentLinkedQueue<>(List.of(held.fencingToken()));
+            CompletableFuture<?>[] served = waiters.stream()
+                    .map(waiter -> waiter.thenCompose(lease -> {
+                        tokens.add(lease.fencingToken());
+                        return lease.release().toFuture();
+                    }))
+                    .toArray(CompletableFuture<?>[]::new);
             ClientOverRedis.await(held.release());
-            long token = held.fencingToken();
-            for (CompletableFuture<LockLease> waiter : waiters) {
-                LockLease next = waiter.join();
-                assertThat(next.fencingToken()).isGreaterThan(token);
-                token = next.fencingToken();
-                ClientOverRedis.await(next.release());
-            }
-            assertThat(Duration.ofNanos(System.nanoTime() - released))
+            assertThat(CompletableFuture.allOf(served))
                     .as("each would look by itself after 10 s")
-                    .isLessThan(NO_CLAIM_TIME);
+                    .succeedsWithin(NO_CLAIM_TIME);
+            assertThat(List.copyOf(tokens)).hasSize(6).isSorted();
         } finally {
             giveBack(slot, stores.get(1), stores.get(0));
             ClientOverRedis.await(holder.close());
