@@ -104,7 +104,11 @@ class ScriptFlushIT {
         assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(rival.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         // A look that was not answered in time, on a slow machine, leaves the trace of its withdrawal, which expires.
-        assertThat(store.keys())
+        List<String> left = store.keys();
+        assertThat(left)
+                .filteredOn(key -> key.contains(":gone:"))
+                .allSatisfy(key -> assertThat(store.redis().pttl(key)).isBetween(1L, 30_000L));
+        assertThat(left)
                 .filteredOn(key -> !key.contains(":gone:"))
                 .containsExactly(Store.holderKey("orders") + ":token");
     }
