@@ -100,7 +100,8 @@ if rank then
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end
 if waiting == 'notify' and channel ~= '' then
-  redis.call('ZADD', KEYS[6], now + lease * 1000, channel .. ' ' .. id)
+  -- Until when, in whole milliseconds, and which look it was, for the release.
+  redis.call('ZADD', KEYS[6], now - now % 1000 + lease * 1000 + math.min(attempt, 999), channel .. ' ' .. id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 are told
   keep(KEYS[6], KEYS[6])
 end

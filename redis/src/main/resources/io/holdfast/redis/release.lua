@@ -43,8 +43,10 @@ else
     leave_queue(id)
     moved = rank and rank < 2 and 1 or 0
   end
-  if redis.call('ZREM', KEYS[6], ARGV[6] .. ' ' .. id) == 1 then
-    seen = attempt
+  local wanted = redis.call('ZSCORE', KEYS[6], ARGV[6] .. ' ' .. id)
+  if wanted then
+    redis.call('ZREM', KEYS[6], ARGV[6] .. ' ' .. id)
+    seen = tonumber(wanted) % 1000 -- see acquire.lua; from the thousandth on it is not known
   end
 end
 

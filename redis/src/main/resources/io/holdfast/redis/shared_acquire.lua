@@ -95,7 +95,9 @@ if rank then
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end
 if waiting == 'notify' and look.channel ~= '' then
-  redis.call('ZADD', KEYS[6], digits(now + lease * 1000), look.channel .. ' ' .. id)
+  -- Until when, in whole milliseconds, and which look it was, for the release.
+  local wanted = now - now % 1000 + lease * 1000 + math.min(look.attempt, 999)
+  redis.call('ZADD', KEYS[6], digits(wanted), look.channel .. ' ' .. id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 are told
   keep(KEYS[6], lease)
 end

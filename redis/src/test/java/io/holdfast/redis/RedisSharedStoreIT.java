@@ -156,6 +156,37 @@ class RedisSharedStoreIT {
         assertThat(store.redis().exists(RW)).isZero();
     }
 
+    /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
+    @Test
+    void lookUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
+        LockClaim writer = look(WRITE);
+        acquired(writer);
+        LockClaim claim = Store.claim(READ, Waiting.NOTIFY);
+        Disposable watch = backend.watch(claim).subscribe();
+        contended(claim);
+        contended(claim.withAttempt(2));
+        assertThat(store.keys()).contains(RW + ":interest");
+        Store.answer(backend.release(claim.withAttempt(3)));
+        Store.answer(backend.release(writer));
+        contended(claim.withAttempt(3));
+        assertThat(store.redis().exists(RW)).isZero();
+        watch.dispose();
+    }
+
+    @Test
+    void claimThatWantsAHintAndWasAnsweredLeavesNoTombstone() {
+        LockClaim writer = look(WRITE);
+        acquired(writer);
+        LockClaim claim = Store.claim(READ, Waiting.NOTIFY);
+        Disposable watch = backend.watch(claim).subscribe();
+        contended(claim);
+        contended(claim.withAttempt(2));
+        Store.answer(backend.release(claim.withAttempt(2)));
+        Store.answer(backend.release(writer));
+        assertThat(store.keys()).containsExactly(RW + ":token");
+        watch.dispose();
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
     void foreignKeyIsNeverOverwrittenAndNamedInTheError(LockKind kind) {
@@ -287,6 +318,10 @@ class RedisSharedStoreIT {
         LockClaim claim = look(READ);
         acquired(claim);
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    private void contended(LockClaim claim) {
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
     }
 
     private void queued(LockClaim claim) {

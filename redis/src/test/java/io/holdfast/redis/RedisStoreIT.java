@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 
 /** What is in the server's memory, before, while and after. */
 class RedisStoreIT {
@@ -155,6 +156,39 @@ class RedisStoreIT {
         assertThat(store.redis().pttl(tombstone)).isBetween(1L, 30_000L);
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
         assertThat(store.redis().exists(HOLDER)).isZero();
+    }
+
+    /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
+    @Test
+    void lookUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
+        LockClaim holder = Store.claim(NAME);
+        acquired(holder);
+        LockClaim claim = Store.claim(NAME, Waiting.NOTIFY);
+        Disposable watch = backend.watch(claim).subscribe();
+        contended(claim);
+        contended(claim.withAttempt(2));
+        assertThat(store.keys()).contains(HOLDER + ":interest");
+        Store.answer(backend.release(claim.withAttempt(3)));
+        Store.answer(backend.release(holder));
+        contended(claim.withAttempt(3));
+        assertThat(store.redis().exists(HOLDER)).isZero();
+        watch.dispose();
+    }
+
+    @Test
+    void claimThatWantsAHintAndWasAnsweredLeavesNoTombstone() {
+        acquired(Store.claim(NAME));
+        LockClaim claim = Store.claim(NAME, Waiting.NOTIFY);
+        Disposable watch = backend.watch(claim).subscribe();
+        contended(claim);
+        contended(claim.withAttempt(2));
+        Store.answer(backend.release(claim.withAttempt(2)));
+        assertThat(store.keys()).containsExactlyInAnyOrder(HOLDER, HOLDER + ":token");
+        watch.dispose();
+    }
+
+    private void contended(LockClaim claim) {
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
     }
 
     @Test
