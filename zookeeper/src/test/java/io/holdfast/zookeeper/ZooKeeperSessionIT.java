@@ -303,10 +303,10 @@ class ZooKeeperSessionIT {
 
     @Test
     void waiterKeepsItsPlaceOverAShortInterruption() {
-        LockLease lease = held(rival, "place");
-        var first = locks.lock("place").acquire().toFuture();
+        LockLease lease = held(locks, "place");
+        var first = rival.lock("place").acquire().toFuture();
         Waiting.until("queued", () -> store.claims("/app/holdfast").size() == 2);
-        var second = rival.lock("place").acquire().toFuture();
+        var second = locks.lock("place").acquire().toFuture();
         Waiting.until("queued", () -> store.claims("/app/holdfast").size() == 3);
         store.server().stop();
         store.server().begin();
