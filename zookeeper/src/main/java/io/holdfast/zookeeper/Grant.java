@@ -18,16 +18,20 @@ record Grant(Place place, Session session, Tree tree, Places places, Subject sub
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
+    /** Whether the session is sure enough to last. */
+    boolean isProved() {
+        return place.isHeld() ? session.proof().isLease() : session.proof().suffices();
+    }
+
     /** Fails when the session is not sure enough; the place is kept, and the next look may find more. */
     Mono<LockAttempt> answer(boolean isFollowed) {
         if (!place.isIn(session) || !session.isAlive()) {
             return Mono.error(ZooKeeperFailures.noSession(subject));
         }
-        boolean isNew = !place.isHeld();
-        SessionProof proof = session.proof();
-        if (isNew ? !proof.suffices() : !proof.isLease()) {
+        if (!isProved()) {
             return Mono.error(ZooKeeperFailures.notProven(subject, session));
         }
+        boolean isNew = !place.isHeld();
         places.expectNothing(place);
         place.hold();
         if (isNew) {
@@ -36,7 +40,7 @@ record Grant(Place place, Session session, Tree tree, Places places, Subject sub
         if (isFollowed && place.isPermit() && !place.isMarked()) {
             mark();
         }
-        return Mono.just(new LockAttempt.Acquired(place.zxid(), proof.lease()));
+        return Mono.just(new LockAttempt.Acquired(place.zxid(), session.proof().lease()));
     }
 
     /** Tells the next waiter that it is at the head now: nothing was deleted that it could have seen. */

@@ -35,7 +35,7 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
     Mono<LockAttempt> answer() {
         place.findQueue(session);
         if (place.isIn(session)) {
-            return place.isHeld() ? confirm() : fromItsPlace();
+            return place.isHeld() ? check(() -> hold(false)) : fromItsPlace();
         }
         if (place.belongsTo(session)) {
             return recover();
@@ -166,8 +166,8 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
                 .flatMap(both -> checked(both.getT1(), () -> judged(both.getT2())));
     }
 
-    private Mono<LockAttempt> confirm() {
-        return tree.check(session, List.of(place.knownPath())).flatMap(it -> checked(it, () -> hold(false)));
+    private Mono<LockAttempt> check(Supplier<Mono<LockAttempt>> whenThere) {
+        return tree.check(session, List.of(place.knownPath())).flatMap(it -> checked(it, whenThere));
     }
 
     private Mono<LockAttempt> checked(Reply<List<Code>> checked, Supplier<Mono<LockAttempt>> whenThere) {
@@ -244,8 +244,10 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         });
     }
 
+    /** A session of which little is known yet, or little has been heard for a while, may need a second transaction, after the first. */
     private Mono<LockAttempt> hold(boolean isFollowed) {
-        return new Grant(place, session, tree, places, subject()).answer(isFollowed);
+        Grant grant = new Grant(place, session, tree, places, subject());
+        return grant.isProved() ? grant.answer(isFollowed) : check(() -> grant.answer(isFollowed));
     }
 
     private Mono<Boolean> leave() {

@@ -209,7 +209,7 @@ final class Places implements Sessions.Events {
         }
     }
 
-    /** A lease was given out for two thirds of the longer time; the server would end it before that if the connection were lost again. */
+    /** A lease was given out for its part of the longer time; the server would end it before that if the connection were lost again. */
     @Override
     public void shortened(Session session) {
         loseAll();

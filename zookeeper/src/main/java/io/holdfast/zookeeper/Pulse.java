@@ -6,9 +6,8 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * Sends something small on a session that has been idle for a while, so that there is always a request of which it is known when it was
- * answered: without one, the first lease after a pause would rest on the belief that the driver's own pings went out and arrived. The
- * driver, in turn, has less to send. On the strand only.
+ * Asks the leader something small on a session that has not asked it for a while, so that there is always an answer from which the next
+ * transaction proves something: see {@link SessionProof}. The driver, in turn, has less to send. On the strand only.
  */
 final class Pulse {
 
@@ -18,8 +17,8 @@ final class Pulse {
     /** What it does, with a session that is connected. */
     interface Beat {
 
-        /** Nothing was sent for a while. */
-        void idle(Session session);
+        /** The leader was not asked for a while. */
+        void askTheLeader(Session session);
 
         /** Each time, about as often. */
         void always(Session session);
@@ -59,11 +58,11 @@ final class Pulse {
             return;
         }
         Duration pulse = session.proof().pulse();
-        Duration left = pulse.minus(session.proof().sinceLastSent(strand.now()));
+        Duration left = pulse.minus(session.proof().sinceLeaderWasAsked(strand.now()));
         boolean isIdle = left.compareTo(SHORTEST) <= 0;
         if (session.isConnected()) {
             if (isIdle) {
-                beat.idle(session);
+                beat.askTheLeader(session);
             }
             beat.always(session);
         }

@@ -18,8 +18,15 @@ record Renewals(Session session, Tree tree, Subject subject) {
     /** Far below {@code jute.maxbuffer}, which is 1 MB by default. */
     static final int MOST_CHARACTERS = 200_000;
 
-    /** In the order of the paths. */
+    /**
+     * In the order of the paths. Asks once more when that does not prove much: of a session that was just found, and after a pause, the
+     * second of two transactions proves more than the first.
+     */
     Mono<List<Boolean>> areThere(List<String> paths) {
+        return askAll(paths).flatMap(answers -> session.proof().suffices() ? Mono.just(answers) : askAll(paths));
+    }
+
+    private Mono<List<Boolean>> askAll(List<String> paths) {
         return Flux.fromIterable(parts(paths))
                 .flatMapSequential(this::part)
                 .flatMapIterable(answers -> answers)

@@ -8,17 +8,20 @@ import java.util.Deque;
  * What the answers to a session's requests prove: until when its leader keeps it, whatever becomes of the network after the last answer.
  *
  * <p>The leader ends a session that it has not heard of for the negotiated time-out T. It hears of a follower's sessions in the replies to
- * its pings, twice a tick (LearnerHandler, 3.9.5), and not by the transactions that the follower forwards. So an acknowledged transaction
- * says nothing of itself, but of what came before: a request that was answered half a tick before the transaction was sent is in a reply
- * that went to the leader in front of it, and the leader counts from that reply. Hence
+ * its pings, twice a tick (LearnerHandler, 3.9.5), and not by the requests that the follower forwards. So what is answered says nothing of
+ * itself, but of what came before, since everything between two servers goes one way in order:
  *
  * <ul>
- *   <li>a request counts once it has <i>settled</i>: a transaction that was sent {@code 7/24 T} or more after its answer is acknowledged. Half
- *       a tick is no more than T/4, since a session has two ticks at least; T/24 is for pings that are late;
- *   <li>a lease ends {@code 23/24 T} after the newest settled request was sent, and 2/3 T after the transaction at the latest. T/24 is for
- *       clocks of different speed;
- *   <li>a request that a lost connection left without an answer has settled as soon as a transaction is acknowledged on a later one: for
- *       that the leader was asked whether it knows the session, which counts as a sign of life, after that request was sent;
+ *   <li>a request is <i>noted</i> at the follower for the next reply to a ping. Within half a tick the leader sends one;
+ *   <li>an answer that came from the leader, to a {@code sync} or to a transaction, came behind each ping that the leader had sent before. If
+ *       it was asked for {@code 7/24 T} or more after a request was answered, the follower has told of that request by now. Half a tick is no
+ *       more than T/4, since a session has two ticks at least; T/24 is for a leader whose pings are not on time;
+ *   <li>a transaction that is sent after that answer goes to the leader behind what the follower has told. Once it is acknowledged, the
+ *       leader has <i>heard of</i> the request: a majority takes it for the leader, and it counts from no earlier moment than the sending;
+ *   <li>a lease ends {@code 23/24 T} after the newest request that was heard of was sent, and 2/3 T after the transaction at the latest.
+ *       T/24 is for clocks of different speed;
+ *   <li>a connection that is lost breaks that order, but the leader is asked on the next one whether it knows the session, which counts as a
+ *       sign of life. So a request that was left without an answer has been heard of, as soon as a transaction is acknowledged later;
  *   <li>of the time before the session was found, it is assumed that the driver sent something each T/3, as it does.
  * </ul>
  *
@@ -27,28 +30,39 @@ import java.util.Deque;
 final class SessionProof {
 
     private static final int PARTS = 24;
-    private static final int SETTLES = 7;
+    private static final int PINGED = 7;
     private static final int BELIEVED = 23;
     private static final int LONGEST = 16;
     private static final int DRIVER_PAUSES = 8;
     private static final int PULSE = 4;
 
-    /** Answers that come sooner after another are not worth a place of their own. */
+    /** What comes sooner after another is not worth a place of its own. */
     private static final int APART = 48;
+
+    /** More are kept only while the leader answers nothing. */
+    private static final int MOST_ANSWERS = 2 * APART;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
 
     private record Answer(long sentNanos, long answeredNanos) {}
 
+    /** An answer of the leader's, and the newest request that the follower had told it of by then. */
+    private record RoundTrip(long sentNanos, long answeredNanos, long toldNanos) {}
+
     /** The origin of all other times in here, so that they can be compared. */
     private final long foundNanos;
 
-    /** Those that have not settled yet. */
+    /** Those of which the leader may not have been told. */
     private final Deque<Answer> answers = new ArrayDeque<>();
 
+    /** Those that no acknowledged transaction was sent after. */
+    private final Deque<RoundTrip> roundTrips = new ArrayDeque<>();
+
     private long timeoutNanos;
-    private long settledNanos = NEVER;
-    private long sentNanos;
+    private long askedNanos;
+    private long toldNanos = NEVER;
+    private long heardOfNanos = NEVER;
+    private long wentThereNanos = NEVER;
     private long agreedNanos;
     private long untilNanos;
 
@@ -74,32 +88,62 @@ final class SessionProof {
         }
     }
 
-    void sends(long nowNanos) {
-        sentNanos = nowNanos - foundNanos;
+    /** A request is sent that the leader has to answer. */
+    void asksTheLeader(long nowNanos) {
+        askedNanos = nowNanos - foundNanos;
     }
 
     /** A server has answered a request, whatever it was. */
     void answered(long requestSentNanos, long nowNanos) {
-        long sent = requestSentNanos - foundNanos;
         long now = nowNanos - foundNanos;
-        settleBefore(sent);
         Answer last = answers.peekLast();
         if (last == null || now - last.answeredNanos() >= timeoutNanos / APART) {
-            answers.addLast(new Answer(sent, now));
+            answers.addLast(new Answer(requestSentNanos - foundNanos, now));
+            if (answers.size() > MOST_ANSWERS) {
+                answers.removeFirst();
+            }
         }
+    }
+
+    /** The leader has answered, or who takes itself for it. */
+    void leaderAnswered(long requestSentNanos, long nowNanos) {
+        long sent = requestSentNanos - foundNanos;
+        Answer oldest = answers.peekFirst();
+        while (oldest != null && oldest.answeredNanos() <= sent - parts(PINGED)) {
+            toldNanos = Math.max(toldNanos, oldest.sentNanos());
+            answers.removeFirst();
+            oldest = answers.peekFirst();
+        }
+        RoundTrip last = roundTrips.peekLast();
+        if (last == null || toldNanos > last.toldNanos() || sent - last.sentNanos() >= timeoutNanos / APART) {
+            roundTrips.addLast(new RoundTrip(sent, nowNanos - foundNanos, toldNanos));
+        }
+        answered(requestSentNanos, nowNanos);
     }
 
     /** The connection was lost before the answer came: whatever is acknowledged after this is so on a later one. */
     void lost(long requestSentNanos) {
-        settledNanos = Math.max(settledNanos, requestSentNanos - foundNanos);
+        heardOfNanos = Math.max(heardOfNanos, requestSentNanos - foundNanos);
     }
 
     /** A majority has acknowledged a transaction of the session. */
     void agreed(long requestSentNanos, long nowNanos) {
-        answered(requestSentNanos, nowNanos);
         agreedNanos = requestSentNanos - foundNanos;
-        long assumed = Math.min(agreedNanos - parts(SETTLES), 0) - parts(DRIVER_PAUSES);
-        untilNanos = Math.min(agreedNanos + parts(LONGEST), Math.max(settledNanos, assumed) + parts(BELIEVED));
+        RoundTrip oldest = roundTrips.peekFirst();
+        while (oldest != null && oldest.answeredNanos() <= agreedNanos) {
+            wentThereNanos = oldest.sentNanos();
+            heardOfNanos = Math.max(heardOfNanos, oldest.toldNanos());
+            roundTrips.removeFirst();
+            oldest = roundTrips.peekFirst();
+        }
+        untilNanos =
+                Math.min(agreedNanos + parts(LONGEST), Math.max(heardOfNanos, driverWasHeardOf()) + parts(BELIEVED));
+        leaderAnswered(requestSentNanos, nowNanos);
+    }
+
+    /** Nothing in here tells of the requests before the session was found. */
+    private long driverWasHeardOf() {
+        return wentThereNanos == NEVER ? NEVER : Math.min(wentThereNanos - parts(PINGED), 0) - parts(DRIVER_PAUSES);
     }
 
     /** How long the session lasts, counted from the sending of the newest acknowledged transaction; see {@link #isLease}. */
@@ -111,31 +155,22 @@ final class SessionProof {
         return untilNanos > agreedNanos;
     }
 
-    /** Whether that is enough to begin with: a shorter one would end before a request of now can have settled. */
+    /** Whether that is enough to begin with: a shorter one would end before a request of now can be in the reply to a ping. */
     boolean suffices() {
-        return untilNanos - agreedNanos >= parts(SETTLES);
+        return untilNanos - agreedNanos >= parts(PINGED);
     }
 
-    /** How long nothing may have been sent: the pulse keeps the newest settled request young. */
+    /** How long the leader may not have been asked: the pulse keeps the newest request that it has heard of young. */
     Duration pulse() {
         return Duration.ofNanos(parts(PULSE));
     }
 
-    int waitingToSettle() {
-        return answers.size();
+    int remembered() {
+        return answers.size() + roundTrips.size();
     }
 
-    Duration sinceLastSent(long nowNanos) {
-        return Duration.ofNanos(nowNanos - foundNanos - sentNanos);
-    }
-
-    private void settleBefore(long sent) {
-        Answer oldest = answers.peekFirst();
-        while (oldest != null && oldest.answeredNanos() <= sent - parts(SETTLES)) {
-            settledNanos = Math.max(settledNanos, oldest.sentNanos());
-            answers.removeFirst();
-            oldest = answers.peekFirst();
-        }
+    Duration sinceLeaderWasAsked(long nowNanos) {
+        return Duration.ofNanos(nowNanos - foundNanos - askedNanos);
     }
 
     private long parts(int count) {

@@ -150,11 +150,10 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
     }
 
     @Override
-    public void idle(Session of) {
+    public void askTheLeader(Session of) {
+        Disposable unused = tree.sync(of, Session.EAR).subscribe();
         if (isDeaf && isCurrent(of)) {
             hearAgain(of);
-        } else {
-            Disposable unused = tree.stat(of, Session.EAR).subscribe();
         }
     }
 
@@ -186,6 +185,7 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         session = opened;
         hadSession = true;
         hear(opened);
+        askTheLeader(opened);
         pulse.keep(opened);
         events.opened(opened);
         firstConnection.found(opened);

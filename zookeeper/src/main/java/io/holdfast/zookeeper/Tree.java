@@ -153,7 +153,7 @@ final class Tree {
 
     /** Marks a node of ours as one that holds the lock, which those who watch it see. */
     Mono<Reply<Stat>> mark(Session session, String path) {
-        return ask(
+        return askTheLeader(
                 session,
                 answer -> session.handle()
                         .setData(
@@ -165,7 +165,7 @@ final class Tree {
     }
 
     Mono<Reply<Void>> delete(Session session, String path) {
-        return ask(
+        return askTheLeader(
                 session,
                 answer -> session.handle()
                         .delete(
@@ -177,7 +177,7 @@ final class Tree {
 
     /** What is read after this is not older than this. */
     Mono<Reply<Void>> sync(Session session, String path) {
-        return ask(
+        return askTheLeader(
                 session,
                 answer -> session.handle()
                         .sync(path, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
@@ -224,15 +224,25 @@ final class Tree {
         return send(session, request, SessionProof::answered);
     }
 
-    /** One that a majority has to agree on. */
+    private <T> Mono<Reply<T>> askTheLeader(Session session, Consumer<Consumer<Reply<T>>> request) {
+        return sendToTheLeader(session, request, SessionProof::leaderAnswered);
+    }
+
+    /** One that a majority has to agree on, and that proves how long the session lasts. */
     private <T> Mono<Reply<T>> transact(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, SessionProof::agreed);
+        return sendToTheLeader(session, request, SessionProof::agreed);
+    }
+
+    private <T> Mono<Reply<T>> sendToTheLeader(Session session, Consumer<Consumer<Reply<T>>> request, WhenOk whenOk) {
+        return Mono.defer(() -> {
+            session.proof().asksTheLeader(strand.now());
+            return send(session, request, whenOk);
+        });
     }
 
     private <T> Mono<Reply<T>> send(Session session, Consumer<Consumer<Reply<T>>> request, WhenOk whenOk) {
         return Mono.create(sink -> {
             long sentNanos = strand.now();
-            session.proof().sends(sentNanos);
             request.accept(reply -> strand.run(() -> {
                 learn(session, sentNanos, reply.code(), whenOk);
                 sink.success(reply);

@@ -36,10 +36,10 @@ import reactor.core.scheduler.Schedulers;
  * them, so a release wakes one. Acquire is a creation and a list that are sent together, release is a deletion. Nothing blocks: all
  * requests go through the asynchronous calls of ZooKeeper's own client, and Curator gives only the session.
  *
- * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: between half and two thirds of the negotiated session
+ * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: between 0.45 and 0.63 of the negotiated session
  * time-out from each acquire or renewal that a majority of the servers has acknowledged, and a third of it as long as the session was found
  * a moment ago. {@link io.holdfast.LockOptions}' lease duration does not change that. To be sure of an idle session the back end sends a
- * small read each sixth of its time-out. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions
+ * {@code sync} each sixth of its time-out. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions
  * wait, and a single look fails as transient. A holder that dies keeps the lock until its session times out.
  *
  * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,

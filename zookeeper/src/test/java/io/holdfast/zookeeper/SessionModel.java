@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One session, its client, two followers and the leader, in milliseconds: what the leader knows of the session, against what the client
- * believes. Messages take any time, in order on each wire. The follower's wire is cut, in one direction or both; the client stands still,
- * loses its connection and finds another server. What is assumed is what {@link SessionProof} says.
+ * believes. Messages take any time, in order on each way of each wire. The follower's wire is cut, or held up for long, in one direction or
+ * both; the client stands still, loses its connection and finds another server. What is assumed is what {@link SessionProof} says.
  */
 final class SessionModel {
 
@@ -37,7 +37,12 @@ final class SessionModel {
     }
 
     /** What it came to. */
-    record Outcome(long endedAt, long believedUntil, long believedByTheOldRuleUntil, int leases) {}
+    record Outcome(
+            long endedAt,
+            long believedUntil,
+            long believedByTheTransactionUntil,
+            long believedByOneTransactionUntil,
+            int leases) {}
 
     private final Random random;
     private final PriorityQueue<Event> events =
@@ -45,7 +50,7 @@ final class SessionModel {
     private final int halfTick;
     private final boolean[] isTouched = new boolean[2];
     private final long[] wireToLeader = new long[3];
-    private final long[] lastPing = new long[2];
+    private final long[] wireFromLeader = new long[2];
     private final SessionProof proof = new SessionProof(0, TIMEOUT);
     private final Deque<Sent> outstanding = new ArrayDeque<>();
 
@@ -57,6 +62,10 @@ final class SessionModel {
     private final boolean cutsFromLeader;
 
     private long cutAt;
+    private final boolean holdsUpFromLeader;
+    private final long heldUpFrom;
+    private final long heldUpUntil;
+
     private int transactions;
     private long numbers;
     private long now = -2 * TIMEOUT;
@@ -72,10 +81,16 @@ final class SessionModel {
     private int leases;
 
     /** A session that is found is listened to, which is the first request. */
-    private long lastSent = -TIMEOUT;
+    private long leaderLastAsked = -TIMEOUT;
+
+    /** By the rule before this one: the newest request whose answer came 7/24 T before the transaction counts. */
+    private final Deque<long[]> answers = new ArrayDeque<>();
+
+    private long settled = Long.MIN_VALUE / 2;
 
     private long believedUntil = Long.MIN_VALUE;
-    private long believedByTheOldRuleUntil = Long.MIN_VALUE;
+    private long believedByTheTransactionUntil = Long.MIN_VALUE;
+    private long believedByOneTransactionUntil = Long.MIN_VALUE;
 
     SessionModel(long seed) {
         random = new Random(seed);
@@ -86,7 +101,10 @@ final class SessionModel {
         cutsToLeader = which != 0;
         cutsFromLeader = which != 1;
         server = random.nextInt(8) == 0 ? LEADER : 0;
-        Arrays.fill(lastPing, now);
+        holdsUpFromLeader = random.nextInt(4) != 0;
+        heldUpFrom = random.nextInt(6 * TIMEOUT);
+        heldUpUntil = heldUpFrom + (random.nextInt(4) == 0 ? random.nextInt(2 * TIMEOUT) : 0);
+        Arrays.fill(wireFromLeader, now);
         Arrays.fill(wireToLeader, now);
     }
 
@@ -112,7 +130,8 @@ final class SessionModel {
             next.action().run();
         }
         endedAt = Math.min(endedAt, leaderHeardAt + TIMEOUT);
-        return new Outcome(endedAt, believedUntil, believedByTheOldRuleUntil, leases);
+        return new Outcome(
+                endedAt, believedUntil, believedByTheTransactionUntil, believedByOneTransactionUntil, leases);
     }
 
     private void at(long time, Runnable action) {
@@ -131,18 +150,32 @@ final class SessionModel {
         };
     }
 
-    /** Twice a tick. One may come T/24 later than the one before it, which is what is assumed. */
+    /** Twice a tick. One may be sent T/24 later than that, which is what is assumed. */
     private void ping(int follower) {
-        long sent = now;
-        at(now + halfTick, () -> ping(follower));
-        if (cutsFromLeader && follower == 0 && now >= cutAt) {
-            return;
-        }
-        lastPing[follower] = Math.max(lastPing[follower], sent + random.nextInt(TIMEOUT / 24));
-        at(lastPing[follower], () -> {
+        at(now + halfTick + random.nextInt(TIMEOUT / 24), () -> ping(follower));
+        fromLeader(follower, () -> {
             if (isTouched[follower]) {
                 isTouched[follower] = false;
                 toLeader(follower, this::touch);
+            }
+        });
+    }
+
+    /** In order, and never when the wire is cut before it arrives. */
+    private void fromLeader(int to, Runnable arrived) {
+        if (to == LEADER) {
+            arrived.run();
+            return;
+        }
+        long sent = now;
+        if (to == 0 && holdsUpFromLeader && now >= heldUpFrom && now < heldUpUntil) {
+            sent = heldUpUntil;
+        }
+        wireFromLeader[to] = Math.max(wireFromLeader[to], sent + delay());
+        long arrival = wireFromLeader[to];
+        at(arrival, () -> {
+            if (to != 0 || !cutsFromLeader || now < cutAt) {
+                arrived.run();
             }
         });
     }
@@ -155,7 +188,11 @@ final class SessionModel {
 
     /** In order, and never when the wire is cut before it arrives. */
     private void toLeader(int from, Runnable arrived) {
-        wireToLeader[from] = Math.max(wireToLeader[from], now + (from == LEADER ? 0 : delay()));
+        long sent = now;
+        if (from == 0 && !holdsUpFromLeader && now >= heldUpFrom && now < heldUpUntil) {
+            sent = heldUpUntil;
+        }
+        wireToLeader[from] = Math.max(wireToLeader[from], from == LEADER ? now : sent + delay());
         long arrival = wireToLeader[from];
         at(arrival, () -> {
             if (from != 0 || !cutsToLeader || now < cutAt) {
@@ -182,8 +219,11 @@ final class SessionModel {
 
     private void pulse() {
         whenAwake(() -> {
-            if (isConnected && now - lastSent >= TIMEOUT / 6) {
-                send(false);
+            if (isConnected && now - leaderLastAsked >= TIMEOUT / 6) {
+                send(Kind.SYNC);
+            }
+            if (isConnected && random.nextInt(20) == 0) {
+                send(Kind.READ);
             }
             at(now + 10, this::pulse);
         });
@@ -192,7 +232,7 @@ final class SessionModel {
     private void transact() {
         whenAwake(() -> {
             if (isConnected) {
-                send(true);
+                send(Kind.TRANSACTION);
             }
             at(now + 1 + random.nextInt(random.nextBoolean() ? TIMEOUT / 4 : TIMEOUT), this::transact);
         });
@@ -225,6 +265,7 @@ final class SessionModel {
                         if (!sent.isOver) {
                             sent.isOver = true;
                             proof.lost(sent.at * 1_000_000L);
+                            settled = Math.max(settled, sent.at);
                         }
                     });
                     outstanding.clear();
@@ -252,30 +293,41 @@ final class SessionModel {
         });
     }
 
-    private void send(boolean isTransaction) {
+    private enum Kind {
+        READ,
+        SYNC,
+        TRANSACTION
+    }
+
+    private void send(Kind kind) {
         Sent sent = new Sent(now);
         int mine = connection;
         int by = server;
         Deque<Sent> before = atServer;
-        lastSent = now;
-        proof.sends(now * 1_000_000L);
+        if (kind != Kind.READ) {
+            leaderLastAsked = now;
+            proof.asksTheLeader(now * 1_000_000L);
+        }
         outstanding.addLast(sent);
         wireToServer = Math.max(wireToServer, now + delay());
         at(wireToServer, () -> {
             touched(by);
             before.addLast(sent);
-            if (!isTransaction) {
-                sent.answer = () -> proof.answered(sent.at * 1_000_000L, now * 1_000_000L);
+            if (kind == Kind.READ) {
+                sent.answer = () -> answered(sent);
                 answerInOrder(before, mine);
             } else {
                 toLeader(by, () -> {
-                    boolean isAnswered = isAlive() && (by != 0 || !cutsFromLeader || now < cutAt);
+                    boolean isAnswered = isAlive() || kind == Kind.SYNC;
                     if (isAnswered) {
-                        if (++transactions == cutAfter) {
-                            cutAt = now + 1; // the worst moment: the leader has not pinged the follower since
-                        }
-                        sent.answer = () -> agreed(sent);
-                        answerInOrder(before, mine);
+                        boolean isWorst = kind == Kind.TRANSACTION && ++transactions == cutAfter;
+                        fromLeader(by, () -> {
+                            if (isWorst) {
+                                cutAt = now + 1; // the leader has not pinged the follower since
+                            }
+                            sent.answer = () -> leaderAnswered(sent, kind);
+                            answerInOrder(before, mine);
+                        });
                     }
                 });
             }
@@ -309,12 +361,32 @@ final class SessionModel {
         return sent == outstanding.peekFirst();
     }
 
-    private void agreed(Sent sent) {
-        proof.agreed(sent.at * 1_000_000L, now * 1_000_000L);
-        if (proof.isLease()) {
-            leases++;
-            believedUntil = Math.max(believedUntil, sent.at + proof.lease().toMillis());
+    private void answered(Sent sent) {
+        proof.answered(sent.at * 1_000_000L, now * 1_000_000L);
+        answers.addLast(new long[] {sent.at, now});
+    }
+
+    private void leaderAnswered(Sent sent, Kind kind) {
+        if (kind == Kind.SYNC) {
+            proof.leaderAnswered(sent.at * 1_000_000L, now * 1_000_000L);
+        } else {
+            proof.agreed(sent.at * 1_000_000L, now * 1_000_000L);
+            if (proof.isLease()) {
+                leases++;
+                believedUntil = Math.max(believedUntil, sent.at + proof.lease().toMillis());
+            }
+            believeByFormerRules(sent);
         }
-        believedByTheOldRuleUntil = Math.max(believedByTheOldRuleUntil, sent.at + TIMEOUT * 2 / 3);
+        answers.addLast(new long[] {sent.at, now});
+    }
+
+    private void believeByFormerRules(Sent sent) {
+        long last = sent.at + TIMEOUT * 2 / 3;
+        believedByTheTransactionUntil = Math.max(believedByTheTransactionUntil, last);
+        while (!answers.isEmpty() && answers.getFirst()[1] <= sent.at - TIMEOUT / 24 * 7) {
+            settled = Math.max(settled, answers.removeFirst()[0]);
+        }
+        long believed = Math.min(last, settled + TIMEOUT / 24 * 23);
+        believedByOneTransactionUntil = Math.max(believedByOneTransactionUntil, believed);
     }
 }

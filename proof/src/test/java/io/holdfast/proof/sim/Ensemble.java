@@ -103,14 +103,9 @@ public final class Ensemble {
             return;
         }
         String way = from.name() + '>' + to.name();
-        long arrival = Math.max(lastOnWay.getOrDefault(way, 0L) + 1, arrival(from, to));
+        long arrival = Math.max(lastOnWay.getOrDefault(way, 0L) + 1, network.arrival(from.name(), to.name(), false));
         lastOnWay.put(way, arrival);
         world.at(arrival, () -> to.receive(task));
-    }
-
-    /** There and back, a ping is late by a 24th of the time-out at most: what record 0019 assumes. */
-    private long arrival(ZooServer from, ZooServer to) {
-        return network.arrivalAmongServers(from.name(), to.name(), timeoutNanos / 48);
     }
 
     /** Twice a tick; and it looks for sessions that have not been heard of. */
@@ -223,8 +218,8 @@ public final class Ensemble {
     private void commit(long zxid, Consumer<ZooServer> change) {
         List<Long> acks = new ArrayList<>();
         for (ZooServer server : servers.subList(1, SERVERS)) {
-            long there = arrival(leader(), server);
-            acks.add(there - world.now() + arrival(server, leader()));
+            long there = network.arrival(leader().name(), server.name(), false);
+            acks.add(there - world.now() + network.arrival(server.name(), leader().name(), false));
         }
         lastCommit =
                 Math.max(lastCommit + 1, acks.stream().mapToLong(it -> it).min().orElseThrow());

@@ -73,7 +73,7 @@ final class Faults {
         long lease = plan.lease().toNanos();
         List<? extends Server> all = store.servers();
         all.stream().skip(1).filter(it -> isConnected(host, it)).findFirst().ifPresent(last -> {
-            long nanos = world.between(lease / 8, lease / 5);
+            long nanos = world.between(lease / 12, lease / 5);
             all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
             world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
                 if (!isOver) {
@@ -125,11 +125,7 @@ final class Faults {
             }
             case 6 -> {
                 Server other = world.oneOf(store.servers());
-                // Both ways: that the leader's pings alone do not get through is more than the back end promises to
-                // stand.
-                long nanos = aWhile();
-                network.stall(server.name(), other.name(), nanos);
-                network.stall(other.name(), server.name(), nanos);
+                network.stall(server.name(), other.name(), aWhile());
                 if (server instanceof SimulatedRedis redis) {
                     world.trace("the scripts of %s are flushed", server);
                     redis.flushScripts();

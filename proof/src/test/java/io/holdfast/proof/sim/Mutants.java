@@ -71,7 +71,10 @@ final class Mutants {
                 StoreKind.ZOOKEEPER,
                 Mutant.backend("loss by Curator's LOST alone", (host, it) -> new Believes(it, LONG)),
                 Mutant.session("whole time-out", (timeout, it) -> new Believes(it, timeout)),
-                Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
+                Mutant.session(
+                        "what the last transaction proves by itself",
+                        (timeout, it) ->
+                                new Believes(it, timeout.multipliedBy(2).dividedBy(3))),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)));
     }
 

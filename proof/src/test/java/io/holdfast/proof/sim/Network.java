@@ -51,12 +51,6 @@ public final class Network {
         lateness.clear();
     }
 
-    /** When something arrives that one server sends to another now, which takes no longer than that unless nothing gets through. */
-    long arrivalAmongServers(String from, String to, long most) {
-        long way = world.between(20_000, Math.max(20_000, Math.min(most, manners.usualNanos())));
-        return Math.max(world.now(), stalledUntil.getOrDefault(from + '>' + to, 0L)) + way;
-    }
-
     /** When something arrives that is sent now. */
     long arrival(String from, String to, boolean isReply) {
         long way = world.now() + delay() + (isReply ? world.between(0, manners.replyNanos()) : 0);
