@@ -9,27 +9,15 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
-import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.test.InstanceSpec;
-import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,68 +29,31 @@ import reactor.util.retry.Retry;
 class ZooKeeperFollowerIT {
 
     private static final Duration SESSION = Duration.ofSeconds(3);
-    private static final String HOST = "127.0.0.1";
+    private static final String HOST = WiredEnsemble.HOST;
 
-    private static List<InstanceSpec> servers;
-
-    /** By who sees whom. */
-    private static Map<List<Integer>, TcpProxy> wires;
-
-    private static TestingCluster cluster;
-
-    private InstanceSpec leader;
-    private InstanceSpec follower;
-    private InstanceSpec third;
+    private static WiredEnsemble ensemble;
 
     @BeforeAll
     static void start() throws Exception {
-        servers = IntStream.rangeClosed(1, 3)
-                .mapToObj(id -> new InstanceSpec(
-                        null,
-                        FreePorts.next(),
-                        FreePorts.next(),
-                        FreePorts.next(),
-                        true,
-                        id,
-                        Server.TICK_MILLIS,
-                        -1,
-                        Map.of(),
-                        HOST))
-                .toList();
-        wires = new HashMap<>();
-        cluster = new TestingCluster(views());
-        cluster.start();
+        ensemble = WiredEnsemble.start(Map.of());
     }
 
     @AfterAll
-    static void stop() throws Exception {
-        cluster.close();
-        wires.values().forEach(TcpProxy::close);
+    static void stop() throws IOException {
+        ensemble.close();
     }
 
     @BeforeEach
     void findTheLeader() {
-        Waiting.until(
-                "three servers",
-                Duration.ofSeconds(30),
-                () -> with("Mode: follower").size() == 2);
-        List<InstanceSpec> followers = with("Mode: follower");
-        leader = Waiting.untilSome(
-                "a leader", () -> with("Mode: leader").stream().findFirst().orElse(null));
-        follower = followers.get(0);
-        third = followers.get(1);
-    }
-
-    private TcpProxy wireToTheLeader() {
-        return wires.get(List.of(follower.getServerId(), leader.getServerId()));
+        ensemble.findTheLeader();
     }
 
     @Test
     void holderAtAFollowerThatIsCutOffLosesTheLockBeforeARivalHasIt() throws Exception {
-        try (CuratorFramework cutOff = Store.connect("f", address(follower), SESSION);
-                CuratorFramework onlooker = Store.connect("f", address(follower), SESSION);
-                CuratorFramework near = Store.connect("f", address(third), SESSION)) {
-            compete(cutOff, onlooker, near, wireToTheLeader());
+        try (CuratorFramework cutOff = Store.connect("f", ensemble.atTheFollower(), SESSION);
+                CuratorFramework onlooker = Store.connect("f", ensemble.atTheFollower(), SESSION);
+                CuratorFramework near = Store.connect("f", ensemble.atTheThird(), SESSION)) {
+            compete(cutOff, onlooker, near, ensemble.wireToTheLeader());
         }
     }
 
@@ -113,9 +64,9 @@ class ZooKeeperFollowerIT {
     @Test
     void firstGrantOfAnIdleSessionWhoseFollowerIsCutOffRightAfterItIsLostBeforeARivalHasTheLock() {
         Duration session = Duration.ofSeconds(4);
-        try (TcpProxy wire = TcpProxy.to(HOST, follower.getPort());
+        try (TcpProxy wire = TcpProxy.to(HOST, ensemble.followerPort());
                 CuratorFramework cutOff = Store.connect("f", HOST + ':' + wire.port(), session);
-                CuratorFramework near = Store.connect("f", address(third), session)) {
+                CuratorFramework near = Store.connect("f", ensemble.atTheThird(), session)) {
             LockClient locks = LockClient.create(ZooKeeperLockBackend.over(cutOff));
             LockClient rivals = LockClient.create(ZooKeeperLockBackend.over(near));
             Waiting.forMono(Waiting.forMono(rivals.lock("idle").acquire()).release());
@@ -127,7 +78,7 @@ class ZooKeeperFollowerIT {
                     locks.lock("idle").acquire().toFuture();
             wire.pass(Direction.TO_SERVER);
             LockLease lease = Waiting.forMono(Mono.fromFuture(acquiring));
-            wireToTheLeader().drop(Direction.TO_SERVER, Direction.TO_CLIENT);
+            ensemble.wireToTheLeader().drop(Direction.TO_SERVER, Direction.TO_CLIENT);
             long cut = System.nanoTime();
             CompletableFuture<Long> lost =
                     lease.onLoss().map(reason -> System.nanoTime()).toFuture();
@@ -141,20 +92,20 @@ class ZooKeeperFollowerIT {
             System.out.printf(
                     "idle, then cut off: loss after %d ms, rival after %d ms%n",
                     millis(lost.join() - cut), millis(granted.join() - cut));
-            wireToTheLeader().pass();
+            ensemble.wireToTheLeader().pass();
             Waiting.forMono(rivals.close());
             Waiting.forMono(locks.close());
         } finally {
-            wireToTheLeader().pass();
+            ensemble.wireToTheLeader().pass();
         }
     }
 
     /** Its old server forwards it when the client has long been at another one: the leader refuses it. */
     @Test
     void creationThatComesLateAfterAReconnectToAnotherServerLeavesNoSecondNode() throws Exception {
-        try (TcpProxy first = TcpProxy.to(HOST, follower.getPort());
-                TcpProxy second = TcpProxy.to(HOST, third.getPort());
-                CuratorFramework eye = Store.connect("f", address(third), SESSION)) {
+        try (TcpProxy first = TcpProxy.to(HOST, ensemble.followerPort());
+                TcpProxy second = TcpProxy.to(HOST, ensemble.thirdPort());
+                CuratorFramework eye = Store.connect("f", ensemble.atTheThird(), SESSION)) {
             second.refuse();
             String both = "%s:%d,%s:%d".formatted(HOST, first.port(), HOST, second.port());
             try (CuratorFramework moving = Store.connect("f", both, Duration.ofSeconds(8))) {
@@ -164,24 +115,25 @@ class ZooKeeperFollowerIT {
                 Waiting.forMono(backend.tryAcquire(before));
                 Waiting.forMono(backend.release(before));
                 LockClaim claim = claim("late");
-                wireToTheLeader().delay(Direction.TO_SERVER, Duration.ofMinutes(1));
+                ensemble.wireToTheLeader().delay(Direction.TO_SERVER, Duration.ofMinutes(1));
                 CompletableFuture<LockAttempt> lost = backend.tryAcquire(claim).toFuture();
-                Waiting.until("its server waits for the leader", () -> !hasNothingToDo(follower));
+                Waiting.until("its server waits for the leader", () -> !ensemble.followerHasNothingToDo());
                 first.refuse();
                 first.cut();
                 assertThat(lost).failsWithin(Waiting.PATIENCE);
                 LockAttempt granted = Waiting.forMono(backend.tryAcquire(claim.withAttempt(2))
                         .retryWhen(Retry.fixedDelay(200, Duration.ofMillis(20))));
                 assertThat(granted).isInstanceOf(LockAttempt.Acquired.class);
-                wireToTheLeader().pass();
-                Waiting.until("the late one has been answered", Duration.ofSeconds(20), () -> hasNothingToDo(follower));
+                ensemble.wireToTheLeader().pass();
+                Waiting.until(
+                        "the late one has been answered", Duration.ofSeconds(20), ensemble::followerHasNothingToDo);
                 assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).hasSize(1);
                 assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
                 assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).isEmpty();
                 Store.end(backend);
             }
         } finally {
-            wireToTheLeader().pass();
+            ensemble.wireToTheLeader().pass();
         }
     }
 
@@ -189,10 +141,6 @@ class ZooKeeperFollowerIT {
         String id = UUID.randomUUID().toString().replace("-", "");
         return LockClaim.first(
                 LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), io.holdfast.spi.Waiting.QUEUE);
-    }
-
-    private static boolean hasNothingToDo(InstanceSpec server) {
-        return state(server).contains("Outstanding: 0");
     }
 
     private static void compete(
@@ -245,10 +193,6 @@ class ZooKeeperFollowerIT {
                         null);
     }
 
-    private static String address(InstanceSpec server) {
-        return HOST + ':' + server.getPort();
-    }
-
     private static int children(CuratorFramework client) {
         try {
             return client.getChildren().forPath("/holdfast/mutex/follower").size();
@@ -259,48 +203,5 @@ class ZooKeeperFollowerIT {
 
     private static long millis(long nanos) {
         return nanos / 1_000_000;
-    }
-
-    /** Each server reaches each other one through a wire of its own. */
-    private static Map<InstanceSpec, Collection<InstanceSpec>> views() {
-        Map<InstanceSpec, Collection<InstanceSpec>> views = new LinkedHashMap<>();
-        for (InstanceSpec viewer : servers) {
-            List<InstanceSpec> view = new ArrayList<>();
-            for (InstanceSpec target : servers) {
-                view.add(target.getServerId() == viewer.getServerId() ? target : throughAWire(viewer, target));
-            }
-            views.put(viewer, view);
-        }
-        return views;
-    }
-
-    private static InstanceSpec throughAWire(InstanceSpec viewer, InstanceSpec target) {
-        TcpProxy wire = TcpProxy.to(HOST, target.getQuorumPort());
-        wires.put(List.of(viewer.getServerId(), target.getServerId()), wire);
-        return new InstanceSpec(
-                target.getDataDirectory(),
-                target.getPort(),
-                target.getElectionPort(),
-                wire.port(),
-                true,
-                target.getServerId(),
-                Server.TICK_MILLIS,
-                -1,
-                Map.of(),
-                HOST);
-    }
-
-    private static List<InstanceSpec> with(String mode) {
-        return servers.stream().filter(it -> state(it).contains(mode)).toList();
-    }
-
-    private static String state(InstanceSpec server) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getPort())) {
-            socket.setSoTimeout(2_000);
-            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-        } catch (IOException down) {
-            return "down";
-        }
     }
 }
