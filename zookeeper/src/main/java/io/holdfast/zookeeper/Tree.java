@@ -220,54 +220,54 @@ final class Tree {
         return new Reply<>(Code.OK, first, codes);
     }
 
+    /** Who has to answer. */
+    private enum Asked {
+        ANY_SERVER,
+        THE_LEADER,
+        A_MAJORITY
+    }
+
     private <T> Mono<Reply<T>> ask(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, SessionProof::answered);
+        return send(session, request, Asked.ANY_SERVER);
     }
 
     private <T> Mono<Reply<T>> askTheLeader(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return sendToTheLeader(session, request, SessionProof::leaderAnswered);
+        return send(session, request, Asked.THE_LEADER);
     }
 
-    /** One that a majority has to agree on, and that proves how long the session lasts. */
     private <T> Mono<Reply<T>> transact(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return sendToTheLeader(session, request, SessionProof::agreed);
+        return send(session, request, Asked.A_MAJORITY);
     }
 
-    private <T> Mono<Reply<T>> sendToTheLeader(Session session, Consumer<Consumer<Reply<T>>> request, WhenOk whenOk) {
-        return Mono.defer(() -> {
-            session.proof().asksTheLeader(strand.now());
-            return send(session, request, whenOk);
-        });
-    }
-
-    private <T> Mono<Reply<T>> send(Session session, Consumer<Consumer<Reply<T>>> request, WhenOk whenOk) {
+    private <T> Mono<Reply<T>> send(Session session, Consumer<Consumer<Reply<T>>> request, Asked whom) {
         return Mono.create(sink -> {
             long sentNanos = strand.now();
+            if (whom != Asked.ANY_SERVER) {
+                session.proof().asksTheLeader(sentNanos);
+            }
             request.accept(reply -> strand.run(() -> {
-                learn(session, sentNanos, reply.code(), whenOk);
+                learn(session, sentNanos, reply.code(), whom);
                 sink.success(reply);
             }));
         });
     }
 
     /** Other codes may be the driver's own: they prove nothing. */
-    private void learn(Session session, long sentNanos, Code code, WhenOk whenOk) {
+    private void learn(Session session, long sentNanos, Code code, Asked whom) {
         SessionProof proof = session.proof();
         switch (code) {
             case OK -> {
                 proof.negotiated(session.handle().getSessionTimeout());
-                whenOk.learn(proof, sentNanos, strand.now());
+                switch (whom) {
+                    case ANY_SERVER -> proof.answered(sentNanos, strand.now());
+                    case THE_LEADER -> proof.leaderAnswered(sentNanos, strand.now());
+                    case A_MAJORITY -> proof.agreed(sentNanos, strand.now());
+                }
             }
             case NONODE, NODEEXISTS -> proof.answered(sentNanos, strand.now());
             case CONNECTIONLOSS -> proof.lost(sentNanos);
             default -> {}
         }
-    }
-
-    /** What it proves that a request went well. */
-    private interface WhenOk {
-
-        void learn(SessionProof proof, long sentNanos, long nowNanos);
     }
 
     /** Rights that let everybody do everything, as those of Curator's default. */
