@@ -39,8 +39,8 @@ final class SessionProof {
     /** What comes sooner after another is not worth a place of its own. */
     private static final int APART = 48;
 
-    /** More are kept only while the leader answers nothing. */
-    private static final int MOST_ANSWERS = 2 * APART;
+    /** Of each kind. More would be older than a whole time-out, and prove nothing. */
+    private static final int MOST = 2 * APART;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
 
@@ -98,10 +98,7 @@ final class SessionProof {
         long now = nowNanos - foundNanos;
         Answer last = answers.peekLast();
         if (last == null || now - last.answeredNanos() >= timeoutNanos / APART) {
-            answers.addLast(new Answer(requestSentNanos - foundNanos, now));
-            if (answers.size() > MOST_ANSWERS) {
-                answers.removeFirst();
-            }
+            add(answers, new Answer(requestSentNanos - foundNanos, now));
         }
     }
 
@@ -116,9 +113,16 @@ final class SessionProof {
         }
         RoundTrip last = roundTrips.peekLast();
         if (last == null || toldNanos > last.toldNanos() || sent - last.sentNanos() >= timeoutNanos / APART) {
-            roundTrips.addLast(new RoundTrip(sent, nowNanos - foundNanos, toldNanos));
+            add(roundTrips, new RoundTrip(sent, nowNanos - foundNanos, toldNanos));
         }
         answered(requestSentNanos, nowNanos);
+    }
+
+    private static <T> void add(Deque<T> to, T newest) {
+        to.addLast(newest);
+        if (to.size() > MOST) {
+            to.removeFirst();
+        }
     }
 
     /** The connection was lost before the answer came: whatever is acknowledged after this is so on a later one. */
