@@ -31,12 +31,13 @@ class TcpProxyTest {
 
     private final BlockingQueue<Socket> accepted = new LinkedBlockingQueue<>();
     private ServerSocket listener;
+    private Thread acceptor;
     private TcpProxy proxy;
 
     @BeforeEach
     void start() throws IOException {
         listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        Thread acceptor = new Thread(this::acceptAll, "test-server");
+        acceptor = new Thread(this::acceptAll, "test-server");
         acceptor.setDaemon(true);
         acceptor.start();
         proxy = TcpProxy.to("127.0.0.1", listener.getLocalPort());
@@ -244,6 +245,7 @@ class TcpProxyTest {
     @Test
     void clientOfAServerThatIsAwayIsReset() throws Exception {
         listener.close();
+        acceptor.join(PATIENCE_MILLIS); // the system goes on to listen until that thread has left its call
         try (Socket client = connected()) {
             assertReset(client);
         }
