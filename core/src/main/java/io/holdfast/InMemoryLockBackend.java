@@ -134,19 +134,18 @@ public final class InMemoryLockBackend implements LockBackend {
     /**
      * Forgets all locks and ends all watches with an error. Later requests fail with {@link LockBackendException}.
      *
-     * @return lazy and idempotent
+     * @return empty: it is closed when the call returns. Idempotent
      */
     @Override
     public Mono<Void> close() {
-        return Mono.fromRunnable(() -> {
-            List<InMemoryWatches.Watch> ended;
-            synchronized (monitor) {
-                closed = true;
-                locks.clear();
-                ended = watches.clear();
-            }
-            ended.forEach(watch -> watch.fail(closedError("go on watching", "")));
-        });
+        List<InMemoryWatches.Watch> ended;
+        synchronized (monitor) {
+            closed = true;
+            locks.clear();
+            ended = watches.clear();
+        }
+        ended.forEach(watch -> watch.fail(closedError("go on watching", "")));
+        return Mono.empty();
     }
 
     /**

@@ -22,8 +22,9 @@ public interface LockClient {
     /**
      * A client with default options.
      *
-     * @param backend the back end; closed with the client
+     * @param backend the back end; closed with the client. It stays the caller's when the client is refused
      * @return a client; nothing was sent yet
+     * @throws IllegalArgumentException as {@link Builder#build()}
      */
     static LockClient create(LockBackend backend) {
         return builder(backend).build();
@@ -63,6 +64,9 @@ public interface LockClient {
          * The clock and the delays of this client. Its {@code now(NANOSECONDS)} must be monotonic, and its tasks must not be
          * delayed by blocking work.
          *
+         * <p>Close the client before you dispose of it. A client whose timer was disposed closes itself within a second, as
+         * {@link LockClient#close()} does, and signals that on a thread of its own. It does not close the back end.
+         *
          * @param clockAndDelays never disposed by the client; default Reactor's shared parallel scheduler
          * @return this
          */
@@ -71,7 +75,8 @@ public interface LockClient {
         /**
          * Where leases, results and losses are signalled.
          *
-         * @param signals never disposed by the client; default none: signals come on the back end's or the timer's thread
+         * @param signals never disposed by the client; default none: signals come on the back end's or the timer's thread. What
+         *     handles them there must not block; the renewals that are due at that moment are sent before
          * @return this
          */
         Builder deliverOn(Scheduler signals);
@@ -93,16 +98,32 @@ public interface LockClient {
         Builder closeBackend(boolean close);
 
         /**
+         * How many acquisitions of this client may wait at one time, over all its locks. One more fails with
+         * {@link LockQueueFullException} before anything is sent. An acquisition counts from its subscription until it is granted, fails or
+         * is cancelled, also while the lock is free; when it is cancelled, until the request in flight is answered or its time is up. {@code tryAcquire},
+         * a {@code waitTimeout} of zero and nested acquisitions never wait and do not count.
+         *
+         * @param limit at least 1; default none: callers that are bounded themselves, such as a web server with a limit of requests,
+         *     need no second bound
+         * @return this
+         */
+        Builder maxWaiters(int limit);
+
+        /**
          * Checks the options together and makes the client.
          *
          * @return a client; nothing was sent yet
-         * @throws IllegalArgumentException if an option is out of range or two do not fit, naming both with their values
+         * @throws IllegalArgumentException if an option is out of range or two do not fit, those of the back end included; it names both with
+         *     their values. The back end is not closed then, whatever {@link #closeBackend} says: close it, or build a client that fits
          */
         LockClient build();
     }
 
     /**
      * An exclusive lock.
+     *
+     * <p>Names of all kinds of locks are compared as they are, without Unicode normalisation: "é" as one character, and "e" with a
+     * combining accent, look the same and name two locks. Normalise names that come from users.
      *
      * @param name 1 to 512 bytes in UTF-8, any characters, not blank
      * @return a lock with the client's default options; nothing was sent
@@ -121,7 +142,7 @@ public interface LockClient {
     ReactiveReadWriteLock readWriteLock(String name);
 
     /**
-     * A semaphore: each lease is one permit.
+     * A semaphore: each lease is one permit. It is never re-entrant: an acquisition inside its own {@code withLock} takes another permit.
      *
      * @param name 1 to 512 bytes in UTF-8, any characters, not blank
      * @param permits how many may be held at once, at least 1. Each claim is judged by its own number, so all users of a name
@@ -135,17 +156,19 @@ public interface LockClient {
     /**
      * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.
      *
-     * @return completes when it answered; fails with {@link LockBackendException} when it did not within the operation timeout,
-     *     or with {@link LockClosedException}
+     * @return completes when it answered; fails with {@link LockBackendException} when it did not within the operation timeout, which
+     *     counts from when the ping was sent, or with {@link LockClosedException}
      */
     Mono<Void> ping();
 
     /**
      * Ends all that this client started: waiters end with {@link LockClosedException}, leases are lost with
-     * {@link LossReason#CLIENT_CLOSED} and released, and then the back end is closed, unless told otherwise. Lazy and
-     * idempotent: all subscriptions share one closing.
+     * {@link LossReason#CLIENT_CLOSED} and released, and then the back end is closed, unless told otherwise. Begins when it is called,
+     * on the calling thread, and never blocks. Idempotent: all calls share one closing.
      *
-     * @return completes when the releases are confirmed, or after one operation timeout
+     * @return tells the end, and may be ignored: the closing goes on without a subscriber. Completes when the releases are confirmed, or
+     *     after one operation timeout, and the back end is closed, or after 5 s more; what has not ended by then goes on in the
+     *     background. Fails if the back end's {@code close()} does. Cancelling it cancels nothing.
      */
     Mono<Void> close();
 }

@@ -112,8 +112,22 @@ public sealed interface LockEvent {
      * @param fencingToken its token
      * @param reason why
      * @param held from emission to the loss
+     * @param why what happened, in words, with the failure of the last renewal if there was one
      */
-    record Lost(String lockName, long fencingToken, LossReason reason, Duration held) implements LockEvent {}
+    record Lost(String lockName, long fencingToken, LossReason reason, Duration held, String why) implements LockEvent {
+
+        /**
+         * Where no more is known than the reason.
+         *
+         * @param lockName the lock
+         * @param fencingToken its token
+         * @param reason why
+         * @param held from emission to the loss
+         */
+        public Lost(String lockName, long fencingToken, LossReason reason, Duration held) {
+            this(lockName, fencingToken, reason, held, reason.why());
+        }
+    }
 
     /**
      * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released; nothing

@@ -2,15 +2,22 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.Printable;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The root of what this library signals when a lock could not be had or kept. Programming errors keep the types of the JDK:
  * {@link IllegalArgumentException}, {@link IllegalStateException}, {@link UnsupportedOperationException}.
+ *
+ * <p>A message is one printable line: what does not print in a name is escaped. {@link #lockName()} is the name as it is.
  */
 public abstract sealed class LockException extends RuntimeException
-        permits LockTimeoutException, LockLostException, LockBackendException, LockClosedException {
+        permits LockTimeoutException,
+                LockLostException,
+                LockBackendException,
+                LockClosedException,
+                LockQueueFullException {
 
     @Serial
     private static final long serialVersionUID = 1L;
@@ -18,7 +25,7 @@ public abstract sealed class LockException extends RuntimeException
     private final String lockName;
 
     LockException(String lockName, String message, @Nullable Throwable cause) {
-        super(message, cause);
+        super(Printable.text(message), cause);
         this.lockName = requireNonNull(lockName, "lockName");
     }
 

@@ -62,9 +62,10 @@ public interface LockLease {
     /**
      * Tells when the lease is lost.
      *
-     * @return hot, replays; one value on loss; completes empty after a release (for a nested lease, after its own). Signals on
-     *     the client's {@code deliverOn} scheduler, else on the thread that found out. Cancelling it has no effect on the
-     *     lease. A subscription keeps the lease from being seen as abandoned.
+     * @return hot, replays; one value on loss; completes empty after a release. A nested lease is lost, with
+     *     {@link LossReason#NOT_HELD}, when the release of the outermost one is asked for before its own. Signals on the client's
+     *     {@code deliverOn} scheduler, else on the thread that found out. Cancelling it has no effect on the lease. A
+     *     subscription keeps the lease from being seen as abandoned.
      */
     Mono<LossReason> onLoss();
 
@@ -83,7 +84,8 @@ public interface LockLease {
      *
      * @return completes when the store confirmed, at the latest after one operation timeout: then the release goes on in the
      *     background until the local deadline, after which the store frees the lock by itself. Fails with
-     *     {@link LockLostException} when the lease was lost before, which the release may be the first to find out.
+     *     {@link LockLostException} when the lease was lost before, which the release may be the first to find out. The release of
+     *     a nested lease asks the store for nothing and completes at once.
      */
     Mono<Void> release();
 }

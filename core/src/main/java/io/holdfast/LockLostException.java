@@ -3,10 +3,13 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import java.io.Serial;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A lease ended before its work did: whatever the work still does is not protected by the lock. Somebody else may hold it
- * already, so a write that must not be made twice has to carry the {@link #fencingToken()}.
+ * A lease ended before its work did: the lock does not protect what the work still does. Another client may hold it already, so
+ * a write that must not be made twice has to carry the {@link #fencingToken()}.
+ *
+ * <p>The message says what happened. When renewals failed until the deadline passed, the cause is the failure of the last one.
  */
 public final class LockLostException extends LockException {
 
@@ -17,27 +20,34 @@ public final class LockLostException extends LockException {
     private final long fencingToken;
 
     /**
-     * Made by the engine.
+     * Made where no more is known than the reason.
      *
      * @param lockName the lock
      * @param reason why it was lost
      * @param fencingToken the token of the lost lease
      */
     public LockLostException(String lockName, LossReason reason, long fencingToken) {
-        super(lockName, message(lockName, requireNonNull(reason, "reason"), fencingToken), null);
-        this.reason = reason;
-        this.fencingToken = fencingToken;
+        this(lockName, reason, fencingToken, requireNonNull(reason, "reason").why(), null);
     }
 
-    private static String message(String name, LossReason reason, long token) {
-        String why = switch (reason) {
-            case EXPIRED -> "its deadline passed without a confirmed renewal, or its longest hold time was reached";
-            case NOT_HELD -> "the store says that this lease does not hold it any more";
-            case DISCONNECTED -> "the session with the store ended";
-            case CLIENT_CLOSED -> "the lock client was closed";
-        };
-        return "lock '%s' (fencing token %d) was lost: %s; treat the work under it as unprotected"
-                .formatted(name, token, why);
+    /**
+     * Made by the engine.
+     *
+     * @param lockName the lock
+     * @param reason why it was lost
+     * @param fencingToken the token of the lost lease
+     * @param why what happened, as words that fit after "was lost: "
+     * @param cause the failure of the last renewal, if that is why
+     */
+    public LockLostException(
+            String lockName, LossReason reason, long fencingToken, String why, @Nullable Throwable cause) {
+        super(
+                lockName,
+                "lock '%s' (fencing token %d) was lost: %s; treat the work under it as unprotected"
+                        .formatted(lockName, fencingToken, requireNonNull(why, "why")),
+                cause);
+        this.reason = requireNonNull(reason, "reason");
+        this.fencingToken = fencingToken;
     }
 
     /**

@@ -128,7 +128,7 @@ public final class LockOptions {
     }
 
     /**
-     * Whether an acquisition inside the same lock gives a nested view.
+     * Whether an acquisition inside the same lock gives a nested view. Without meaning for a semaphore.
      *
      * @return true by default
      * @see Builder#reentrant(boolean)
@@ -260,7 +260,8 @@ public final class LockOptions {
 
         /**
          * What an acquisition inside {@code withLock} of the same lock gives: a nested view of the lease (true), or an
-         * {@link IllegalStateException} (false), since it would wait for itself.
+         * {@link IllegalStateException} (false), since it would wait for itself. A semaphore does not look at this: each acquisition takes
+         * a permit of its own.
          *
          * @param allowed default true
          * @return this

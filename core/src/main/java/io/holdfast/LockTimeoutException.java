@@ -54,7 +54,7 @@ public final class LockTimeoutException extends LockException {
                 .formatted(name, waited.toMillis(), attempts, attempts == 1 ? "look" : "looks");
         if (lastFailure == null) {
             return backendAnswered
-                    ? tried + "; somebody else held it all the time: wait longer, or hold it shorter"
+                    ? tried + "; it was held all the time: wait longer, or hold it shorter"
                     : tried + "; the back end has not answered: wait longer, or look whether it is reachable";
         }
         return tried

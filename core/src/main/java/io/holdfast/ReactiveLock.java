@@ -19,7 +19,12 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Re-entrancy.</b> Inside {@code withLock} of the same lock of the same client, found through the Reactor Context, every
  * acquisition gives a nested view of the lease that is held, with the same token and without asking the store. The outermost
- * release frees the lock. Context flows from the subscriber upwards, so those who use {@link #acquire} pass the lease by hand.
+ * release frees the lock. A nested lease that was not released before is lost at that instant ({@link LossReason#NOT_HELD}), and nested
+ * work is cancelled, because nothing protects it any more. An acquisition that begins later takes the lock itself. Context flows from the
+ * subscriber upwards, so those who use {@link #acquire} pass the lease by hand.
+ *
+ * <p>A semaphore is never re-entrant: each acquisition takes a permit of its own, and waits when there is none. A pipeline that holds all
+ * permits and acquires another one waits for itself; {@link LockOptions#waitTimeout()} bounds that.
  *
  * <p><b>Errors</b>, besides each method's own: {@link LockBackendException} when the store fails ({@code acquire} repeats transient
  * failures until {@code waitTimeout} or, without one, for one lease duration in a row); {@link LockClosedException} when the
@@ -43,7 +48,7 @@ public interface ReactiveLock {
      *
      * @param options for acquisitions through the copy
      * @return a copy; this lock stays as it is
-     * @throws IllegalArgumentException if the options do not fit the client's operation timeout
+     * @throws IllegalArgumentException if the options do not fit the client's operation timeout, or the back end's settings
      */
     ReactiveLock with(LockOptions options);
 
@@ -82,6 +87,9 @@ public interface ReactiveLock {
      * {@code fromCallable}. A step that runs on another thread at that moment cannot be waited for, and nobody stops it: if it
      * would do harm, send the fencing token with it.
      *
+     * <p>Nested work that outlives the outermost {@code withLock} of this lock fails with {@link LockLostException}. That happens when
+     * something shares it ({@code cache}, {@code share}) or subscribes to it without waiting for its end.
+     *
      * @param work from the lease to lazy work
      * @param <T> what the work gives
      * @return what the work gives; fails like {@link #acquire()}, like the work, or with {@link LockLostException}
@@ -100,7 +108,8 @@ public interface ReactiveLock {
     /**
      * The lease that this pipeline already holds of this lock, found through the Reactor Context. No I/O.
      *
-     * @return the lease of the enclosing {@code withLock}, or empty when there is none or it is over
+     * @return the lease of the outermost enclosing {@code withLock}, or empty when there is none or it is over; of a semaphore, the
+     *     permit of the innermost one that is not over
      */
     Mono<LockLease> current();
 }

@@ -30,7 +30,7 @@ class LockExceptionTest {
         LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, false, failure);
 
         assertThat(error).hasCause(failure).hasMessageContaining("connection refused");
-        assertThat(error.getMessage()).doesNotContain("somebody else");
+        assertThat(error.getMessage()).doesNotContain("was held");
     }
 
     @Test
@@ -62,6 +62,18 @@ class LockExceptionTest {
         assertThat(error.reason()).isEqualTo(reason);
         assertThat(error.fencingToken()).isEqualTo(77);
         assertThat(error.lockName()).isEqualTo("stock/42");
+    }
+
+    @Test
+    void aLossTellsWhatHappenedAndKeepsTheFailureThatLedToIt() {
+        LockBackendException failure = new LockBackendException("stock/42", "connection refused", true, null);
+
+        LockLostException error =
+                new LockLostException("stock/42", LossReason.EXPIRED, 77, "the last renewal failed", failure);
+
+        assertThat(error)
+                .hasMessageContainingAll("was lost: the last renewal failed;", "unprotected")
+                .hasCause(failure);
     }
 
     @Test

@@ -24,9 +24,9 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run quick|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name;
-                                                                 the rest of what is in FOLDER stays
-                   run report FOLDER                          writes the report of a run again""";
+            usage: run quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name;
+                                                                           the rest of what is in FOLDER stays
+                   run report FOLDER                                    writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
     private final Plan plan;
@@ -50,6 +50,7 @@ public final class Main {
         String part = args.length > 2 ? args[2] : "";
         switch (what) {
             case "quick" -> run(Plan.quick(), folder, part);
+            case "contended" -> run(Plan.contended(), folder, part);
             case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
             case "all" -> run(Plan.all(), folder, part);
             case "smoke" -> run(Plan.quick().lasting(1, 1, 1), folder, part);

@@ -22,6 +22,13 @@ final class Report {
     private static final String WATCH = "watch-";
     private static final String JMH = "jmh-";
 
+    private static final String HOW = """
+            A ratio compares two measurements in one round of one run, on the same servers. Each round ran everything once,
+            in a JVM of its own, one after the other. A ratio that stands alone was measured in one round only. The columns
+            `Holdfast` and `it has` show medians over the rounds. The median of the ratio decides whether the goal is reached.
+
+            """;
+
     private Report() {}
 
     static Path jmhFile(Path folder, int round, int number, String benchmark) throws IOException {
@@ -55,22 +62,28 @@ final class Report {
     /** Writes {@code report.md} and the charts. */
     static Path write(Path folder) throws IOException {
         List<Sample> samples = samples(folder);
+        for (Picture picture : Picture.all()) {
+            boolean unused = Drawing.write(picture, samples, folder);
+        }
+        return Files.writeString(folder.resolve("report.md"), text(folder));
+    }
+
+    /** What {@code report.md} says of the measurements in a folder. */
+    static String text(Path folder) throws IOException {
+        List<Sample> samples = samples(folder);
         StringBuilder text = new StringBuilder("# Benchmarks: %s%n%n".formatted(folder.getFileName()))
-                .append(
-                        "A ratio is of two measurements in one round of one run, on the same servers. In each round everything\n")
-                .append("ran once, in a JVM of its own, one after the other.\n\n")
+                .append(HOW)
                 .append(Table.ofGoals(Goals.all(), samples))
                 .append("\n## On what\n\n| | |\n| --- | --- |\n");
         ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)))
                 .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
         text.append("\n## Charts\n\n");
         for (Picture picture : Picture.all()) {
-            if (Drawing.write(picture, samples, folder)) {
+            if (!picture.ticks(samples).isEmpty()) {
                 text.append("![%s](%s.svg)%n".formatted(picture.title(), picture.file()));
             }
         }
-        text.append("\n## Everything\n").append(Table.ofAll(samples));
-        return Files.writeString(folder.resolve("report.md"), text);
+        return text.append("\n## Everything\n").append(Table.ofAll(samples)).toString();
     }
 
     private static List<Sample> samples(Path folder) throws IOException {

@@ -31,7 +31,7 @@ class PlanTest {
                 "Redis", List.of(RedisPeer.values()),
                 "Redlock", List.of(QuorumPeer.values()),
                 "ZooKeeper", List.of(ZooKeeperPeer.values()));
-        for (Plan plan : List.of(Plan.quick(), Plan.all())) {
+        for (Plan plan : List.of(Plan.quick(), Plan.contended(), Plan.all())) {
             for (Series series : plan.series()) {
                 String store = series.benchmark().replaceAll("Uncontended|Contended", "");
                 assertThat(peers.get(store))

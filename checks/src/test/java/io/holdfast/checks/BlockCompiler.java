@@ -56,6 +56,12 @@ final class BlockCompiler {
                 public CharSequence getCharContent(boolean ignoreEncodingErrors) {
                     return block.unit(form);
                 }
+
+                /** The public class of a file has the name that its page gives it. */
+                @Override
+                public boolean isNameCompatible(String simpleName, Kind kind) {
+                    return kind == Kind.SOURCE;
+                }
             };
         }
 
@@ -87,6 +93,9 @@ final class BlockCompiler {
     }
 
     private static Form form(JavaBlock block) {
+        if (block.isFile()) {
+            return Form.FILE;
+        }
         List<CompilationUnitTree> asStatements = new ArrayList<>();
         boolean isStatements = parses(block, Form.STATEMENTS, asStatements);
         if (!isStatements && parses(block, Form.MEMBERS, new ArrayList<>())) {

@@ -71,7 +71,9 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
     enum Form {
         STATEMENTS("void block() throws Exception {", "}"),
         STATEMENTS_WITH_RESULT("Object block() throws Exception {", "}"),
-        MEMBERS("", "");
+        MEMBERS("", ""),
+        /** With its package: it stands for itself, and sees the other files of its package. */
+        FILE("", "");
 
         private final String before;
         private final String after;
@@ -88,6 +90,9 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
 
     /** A compilation unit; line {@link #offset(Form)} + n of it is line n of the block. */
     String unit(Form form) {
+        if (form == Form.FILE) {
+            return code.text();
+        }
         List<String> lines = new ArrayList<>(before(form));
         code.lines().forEach(it -> lines.add(isImport(it) ? "" : it));
         lines.add(form.after);
@@ -96,7 +101,11 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
     }
 
     int offset(Form form) {
-        return before(form).size();
+        return form == Form.FILE ? 0 : before(form).size();
+    }
+
+    boolean isFile() {
+        return code.lines().stream().anyMatch(it -> it.startsWith("package "));
     }
 
     private List<String> before(Form form) {

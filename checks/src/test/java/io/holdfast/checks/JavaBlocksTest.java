@@ -85,6 +85,29 @@ class JavaBlocksTest {
                 .hasSize(1);
     }
 
+    @Test
+    void filesOfOnePackageSeeEachOtherAndNothingElse() {
+        assertThat(problems(
+                        "```java",
+                        "package com.example.tea;",
+                        "import java.time.Duration;",
+                        "public final class Pot {",
+                        "    public static void main(String[] args) { new Pot().fill(new Cup()); }",
+                        "    Duration fill(Cup cup) { return cup.time(); }",
+                        "}",
+                        "```",
+                        "```java",
+                        "package com.example.tea;",
+                        "class Cup {",
+                        "    java.time.Duration time() { return java.time.Duration.ZERO; }",
+                        "    LockClient locks;",
+                        "}",
+                        "```"))
+                .singleElement()
+                .asString()
+                .startsWith("PAGE.md:13: cannot find symbol");
+    }
+
     private static List<String> problems(String... lines) {
         return BlockCompiler.problems(JavaBlock.of(LinksTest.page(lines)));
     }

@@ -13,7 +13,7 @@ class LicencesTest {
     private static final String HEAD = """
             # Licences
 
-            Holdfast is under the [Apache License 2.0](../LICENSE).
+            Holdfast is under the [Apache License 2.0](../../LICENSE).
 
             These libraries come with it at run time, under licences of their own, as their poms state them. The build fails if one is missing
             here. Each module brings those that name it; `holdfast-spring-boot-starter` also brings what the back end needs that the
@@ -43,6 +43,7 @@ class LicencesTest {
         modules.forEach((name, with) -> text.append("| `%s` | %s | %s |%n"
                 .formatted(name, licences.get(name), with.contains("`core`") ? "all" : String.join(", ", with))));
 
-        Repository.assertUpToDate(Repository.ROOT.resolve("docs/licences.md"), text.toString(), "LicencesTest");
+        Repository.assertUpToDate(
+                Repository.ROOT.resolve("docs/reference/licences.md"), text.toString(), "LicencesTest");
     }
 }

@@ -26,7 +26,8 @@ class ModulePathTest {
             "holdfast-spring-boot-starter", "io.holdfast.spring",
             "holdfast-testkit", "io.holdfast.testkit",
             "holdfast-vertx", "io.holdfast.vertx",
-            "holdfast-zookeeper", "io.holdfast.zookeeper");
+            "holdfast-zookeeper", "io.holdfast.zookeeper",
+            "holdfast-zookeeper-vertx", "io.holdfast.zookeeper.vertx");
 
     private static final ModuleFinder FINDER = ModuleFinder.of(
             Repository.published().stream().map(PublishedModule::jar).toArray(Path[]::new));

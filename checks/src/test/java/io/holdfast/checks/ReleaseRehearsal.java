@@ -88,9 +88,9 @@ class ReleaseRehearsal {
                         .replace(
                                 "REPOSITORY",
                                 RELEASE.getParent().getParent().toUri().toString()));
-        copyWrapper(folder);
+        Wrapper.copy(folder);
 
-        var unused = run(
+        var unused = Command.run(
                 folder,
                 Map.of(),
                 folder.resolve("mvnw").toString(),
@@ -98,10 +98,10 @@ class ReleaseRehearsal {
                 "-ntp",
                 "-q",
                 "-Dmaven.repo.local=" + folder.resolve("repository"),
-                "-Dmaven.repo.local.tail=" + localRepository(),
+                "-Dmaven.repo.local.tail=" + Wrapper.localRepository(),
                 "package");
 
-        assertThat(run(
+        assertThat(Command.run(
                         folder,
                         Map.of(),
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -120,7 +120,7 @@ class ReleaseRehearsal {
                         Stream.of("bom"), Repository.published().stream().map(PublishedModule::folder))
                 .collect(Collectors.joining(","));
 
-        String output = run(
+        String output = Command.run(
                 elsewhere,
                 Map.of("TZ", "Asia/Kathmandu", "LC_ALL", "C"),
                 elsewhere.resolve("mvnw").toString(),
@@ -163,31 +163,6 @@ class ReleaseRehearsal {
             }
         }
         return found;
-    }
-
-    private static void copyWrapper(Path to) throws IOException {
-        for (String name : List.of("mvnw", ".mvn/wrapper/maven-wrapper.properties")) {
-            Files.createDirectories(to.resolve(name).getParent());
-            Files.copy(Repository.ROOT.resolve(name), to.resolve(name), StandardCopyOption.COPY_ATTRIBUTES);
-        }
-    }
-
-    private static Path localRepository() {
-        return Dependency.of(Repository.published().get(0)).get(0).repository();
-    }
-
-    private static String run(Path directory, Map<String, String> environment, String... command) throws Exception {
-        Path output = Files.createTempFile("build", ".txt");
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile());
-        builder.environment().putAll(environment);
-        int status = builder.start().waitFor();
-        String said = Repository.read(output);
-        Files.delete(output);
-        assertThat(status).as(said).isZero();
-        return said;
     }
 
     private static void copy(Path from, Path to) throws IOException {

@@ -1,10 +1,10 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockException;
 import io.holdfast.LockLease;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.internal.state.AcquireAction;
@@ -28,18 +28,25 @@ import reactor.core.publisher.Operators;
  * <p>Its {@link Emission} decides who ends it, the lease or the leaving. A lease that was not emitted is released. Looks in flight are
  * never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
  */
-final class Acquisition implements Subscription, ClaimWatch.Target {
+final class Acquisition implements Subscription, ClaimWatch.Target, Mailbox.Owner {
 
     private final LockSettings lock;
     private final Mode mode;
     private final Emission emission;
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox mailbox = new Mailbox(this);
     private final Alarm pauseOver = new Alarm(() -> post(() -> step(state().pauseOver(now()))));
     private final Alarm timedOut = new Alarm(() -> post(() -> step(state().timedOut())));
 
-    // All below: written and read within the mailbox.
+    // All below: written within the mailbox, but for the first, which is written before the first task. The emission
+    // reads some of them
+    // on its own thread, for events.
     private long startedAtNanos;
     private boolean endDue;
+    private boolean settled;
+
+    /** Counts among those that the client lets wait. */
+    private boolean admitted;
+
     private int looksBefore;
     private @Nullable LockClaim claim;
     private @Nullable AcquireState state;
@@ -119,7 +126,10 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         if (emission.isOver()) {
             engine().ended(this); // the subscriber left before anything was sent
         } else if (engine().isClosed()) {
-            end(new LockClosedException(lockName()));
+            end(engine().closedException(lockName()));
+            engine().ended(this);
+        } else if (!isAdmitted()) {
+            end(engine().admission.refusal(lockName()));
             engine().ended(this);
         } else {
             lock.options()
@@ -130,7 +140,20 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         }
     }
 
+    boolean wasAdmitted() {
+        return admitted;
+    }
+
+    /** Once: an acquisition that begins again with another claim keeps its place. An attempt that does not wait needs none. */
+    private boolean isAdmitted() {
+        if (mode == Mode.WAIT && !admitted) {
+            admitted = engine().admission.enter();
+        }
+        return mode != Mode.WAIT || admitted;
+    }
+
     private void startClaim() {
+        settled = false;
         LockClaim first = lock.newClaim(mode);
         claim = first;
         boolean armed = false;
@@ -159,9 +182,11 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         } else if (action instanceof AcquireAction.TimedOut over) {
             finish(timeoutError(), over.withdraw());
         } else if (action instanceof AcquireAction.Closed closed) {
-            finish(new LockClosedException(lockName()), closed.withdraw());
-        } else if (action instanceof AcquireAction.BackendFailed failed) {
+            finish(engine().closedException(lockName()), closed.withdraw());
+        } else if (action instanceof AcquireAction.Failed failed) {
             finish(failed.error(), true);
+        } else if (action instanceof AcquireAction.GrantedTooLate) {
+            finish(grantedTooLate(), true);
         } else if (action instanceof AcquireAction.Withdraw) {
             withdraw();
         } else if (state().phase() == Phase.ENDED && watch == null) {
@@ -209,11 +234,21 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
                 }
             });
         }
+
+        @Override
+        public void refused(LockQueueFullException error) {
+            post(() -> {
+                if (look.id().equals(claim().id())) {
+                    step(state().refused(look.attempt(), error));
+                }
+            });
+        }
     }
 
     private void deliver(Grant grant) {
         alarmsOff();
         LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, watch);
+        settled = true;
         // Not through the mailbox, which may be busy on another thread.
         emission.deliver(() -> emit(lease), disposed -> {
             lease.held().release();
@@ -248,7 +283,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         if (emission.isOver()) {
             engine().ended(this);
         } else if (engine().isClosed()) {
-            end(new LockClosedException(lockName()));
+            end(engine().closedException(lockName()));
             engine().ended(this);
         } else {
             looksBefore = looks();
@@ -258,6 +293,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     private void notAvailable() {
+        settled = true;
         engine().ended(this);
         if (engine().events.areWanted()) {
             tellEnd(new LockEvent.NotAvailable(lockName(), waited()));
@@ -270,8 +306,30 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
         if (withdraw) {
             withdraw();
         } else if (state().phase() == Phase.ENDED) {
+            settled = true;
             alarmsOff();
             engine().ended(this);
+        }
+    }
+
+    /** A defect, or an answer that cannot be read: the subscriber is told, and the claim withdrawn unless its fate is decided. */
+    @Override
+    public void broken(Throwable defect) {
+        try {
+            end(new LockBackendException(
+                    lockName(),
+                    "acquisition of lock '%s' met something unexpected in an answer of back end %s, or in this library: %s"
+                            .formatted(lockName(), engine().backend.name(), defect),
+                    false,
+                    defect));
+        } finally {
+            if (claim == null || state == null) {
+                alarmsOff();
+                engine().ended(this);
+            } else if (!settled) {
+                state = state().broken();
+                withdraw();
+            }
         }
     }
 
@@ -284,6 +342,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     }
 
     private void withdraw() {
+        settled = true;
         alarmsOff();
         ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
         engine().ended(this);
@@ -300,6 +359,15 @@ final class Acquisition implements Subscription, ClaimWatch.Target {
     private void alarmsOff() {
         engine().alarms.off(pauseOver);
         engine().alarms.off(timedOut);
+    }
+
+    private LockBackendException grantedTooLate() {
+        return new LockBackendException(
+                lockName(),
+                "back end %s granted lock '%s' %d times, each time for less than its answer took; is the lease long enough?"
+                        .formatted(engine().backend.name(), lockName(), looks()),
+                true,
+                null);
     }
 
     private LockTimeoutException timeoutError() {

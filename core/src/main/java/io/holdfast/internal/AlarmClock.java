@@ -1,8 +1,6 @@
 package io.holdfast.internal;
 
-import io.holdfast.internal.state.Validity;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -18,8 +16,9 @@ import reactor.core.scheduler.Scheduler;
  * The one timer of a client: all pauses, time limits and deadlines, however many, on one task of the user's scheduler, which is also
  * the clock.
  *
- * <p>A binary heap in which each alarm knows its place, so that taking one off, which nearly every operation does, costs O(log n) and
- * leaves nothing behind. The monitor guards a few memory accesses and is never held while an alarm rings.
+ * <p>The monitor guards a few memory accesses and is never held while an alarm rings. Alarms ring in a {@link Turn}: users' code comes
+ * last. A timer that dies is noticed when something is asked of it, and by the {@link TimerWatch} when nothing is; alarms ring on another
+ * thread from then on.
  */
 final class AlarmClock {
 
@@ -28,12 +27,14 @@ final class AlarmClock {
     /** What rings once at its time, unless it is taken off or set anew before. */
     static final class Alarm {
 
-        private static final int OFF = -1;
+        static final int OFF = -1;
 
         private final Runnable ring;
         private final boolean ringsAtClose;
-        private int place = OFF;
-        private long dueNanos;
+
+        // Both: written by the heap.
+        int place = OFF;
+        long dueNanos;
 
         Alarm(Runnable ring) {
             this(ring, false);
@@ -51,7 +52,7 @@ final class AlarmClock {
     }
 
     /** One task of the scheduler. */
-    private final class Wake implements Runnable {
+    final class Wake implements Runnable {
 
         final long dueNanos;
 
@@ -64,26 +65,51 @@ final class AlarmClock {
 
         @Override
         public void run() {
+            stalls.ran();
             wake(this);
         }
     }
 
-    private final Scheduler timer;
+    /** What measures time: the user's scheduler, or the fallback, going on from where that stopped. */
+    private record Source(Scheduler timer, long aheadNanos) {
+
+        long now() {
+            return timer.now(TimeUnit.NANOSECONDS) + aheadNanos;
+        }
+    }
+
     private final Runnable afterRings;
+    private final Runnable afterDeath;
+    private final StallDetector stalls = new StallDetector();
+
+    /** Written once more, under the monitor, when the user's timer has died. */
+    private volatile Source source;
 
     // All below: written under the monitor.
-    private Alarm[] heap = new Alarm[16];
-    private int size;
+    private final AlarmHeap heap = new AlarmHeap();
     private @Nullable Wake next;
+    private boolean watched;
+    private boolean dead;
     private boolean closed;
 
     AlarmClock(Scheduler timer, Runnable afterRings) {
-        this.timer = timer;
+        this(timer, afterRings, () -> {});
+    }
+
+    /**
+     * A clock without alarms.
+     *
+     * @param afterRings run when all alarms of one moment have rung
+     * @param afterDeath run once if the timer dies; alarms ring all the same
+     */
+    AlarmClock(Scheduler timer, Runnable afterRings, Runnable afterDeath) {
+        source = new Source(timer, 0);
         this.afterRings = afterRings;
+        this.afterDeath = afterDeath;
     }
 
     long now() {
-        return timer.now(TimeUnit.NANOSECONDS);
+        return source.now();
     }
 
     void set(Alarm alarm, long dueNanos) {
@@ -91,37 +117,24 @@ final class AlarmClock {
             if (closed) {
                 return;
             }
-            if (alarm.place == Alarm.OFF) {
-                append(alarm);
-            }
-            alarm.dueNanos = dueNanos;
-            siftDown(siftUp(alarm.place));
+            heap.set(alarm, dueNanos);
         }
         wakeForFirst();
     }
 
     void off(Alarm alarm) {
         synchronized (this) {
-            if (alarm.place != Alarm.OFF) {
-                remove(alarm);
-            }
+            heap.takeOff(alarm);
         }
     }
 
     /** Nothing rings after this; the alarms that are waited for ring now. */
     void close() {
-        stop().forEach(alarm -> run(alarm.ring));
-    }
-
-    /** Gives the alarms that are waited for. */
-    private List<Alarm> stop() {
         List<Alarm> awaited = new ArrayList<>();
         Wake last;
         synchronized (this) {
             closed = true;
-            while (size > 0) {
-                Alarm dropped = heap[size - 1];
-                remove(dropped);
+            for (Alarm dropped = heap.takeAny(); dropped != null; dropped = heap.takeAny()) {
                 if (dropped.ringsAtClose) {
                     awaited.add(dropped);
                 }
@@ -132,16 +145,47 @@ final class AlarmClock {
         if (last != null) {
             last.task.dispose();
         }
-        return awaited;
+        awaited.forEach(alarm -> run(alarm.ring));
     }
 
-    /** Whether nothing rings any more: closed, or the timer was disposed. */
+    /** Whether nothing rings any more. */
     synchronized boolean isClosed() {
         return closed;
     }
 
     synchronized int size() {
-        return size;
+        return heap.size();
+    }
+
+    /** Notices a timer that was disposed. */
+    void checkTimer() {
+        if (source.timer().isDisposed()) {
+            died();
+        }
+    }
+
+    /**
+     * Notices a timer that has died, or does not run its tasks, though nothing else happens.
+     *
+     * @return false when there is nothing to look after for now
+     */
+    boolean isWorthWatching() {
+        checkTimer();
+        Wake pending;
+        synchronized (this) {
+            watched = !closed && !dead && heap.size() > 0;
+            if (!watched) {
+                return false;
+            }
+            pending = next;
+        }
+        if (pending != null && stalls.isStalled(pending, pending.dueNanos, now())) {
+            if (stalls.isNews()) {
+                warnThatTasksAreNotRun();
+            }
+            Disposable unused = TimerWatch.fallback().schedule(() -> wake(pending));
+        }
+        return true;
     }
 
     private void wake(Wake wake) {
@@ -151,9 +195,19 @@ final class AlarmClock {
             }
             next = null;
         }
+        Turn.take(this::ring);
+    }
+
+    /** What is set meanwhile and due already rings in the next turn, so that a turn ends. */
+    private void ring() {
         long now = now();
+        int most = size();
         try {
-            for (Alarm due = takeDue(now); due != null; due = takeDue(now)) {
+            for (int rung = 0; rung < most; rung++) {
+                Alarm due = takeDue(now);
+                if (due == null) {
+                    break;
+                }
                 run(due.ring);
             }
             run(afterRings);
@@ -173,12 +227,7 @@ final class AlarmClock {
     }
 
     private synchronized @Nullable Alarm takeDue(long nowNanos) {
-        if (size == 0 || !Validity.isOver(heap[0].dueNanos, nowNanos)) {
-            return null;
-        }
-        Alarm first = heap[0];
-        remove(first);
-        return first;
+        return heap.takeDue(nowNanos);
     }
 
     /**
@@ -188,78 +237,57 @@ final class AlarmClock {
     private void wakeForFirst() {
         Wake wake;
         Wake replaced;
+        boolean watchedBefore;
         synchronized (this) {
-            if (closed || size == 0 || (next != null && next.dueNanos - heap[0].dueNanos <= 0)) {
+            if (closed || heap.size() == 0 || (next != null && next.dueNanos - heap.firstDueNanos() <= 0)) {
                 return;
             }
             replaced = next;
-            wake = new Wake(heap[0].dueNanos);
+            wake = new Wake(heap.firstDueNanos());
             next = wake;
+            watchedBefore = watched || dead;
+            watched = true;
         }
         if (replaced != null) {
             replaced.task.dispose();
         }
         schedule(wake);
+        if (!watchedBefore) {
+            TimerWatch.watch(this);
+        }
     }
 
     private void schedule(Wake wake) {
+        Source current = source;
+        long delay = Math.max(0, wake.dueNanos - current.now());
         try {
-            long delay = Math.max(0, wake.dueNanos - now());
-            boolean unused = wake.task.update(timer.schedule(wake, delay, TimeUnit.NANOSECONDS));
-        } catch (RejectedExecutionException disposed) {
-            LOG.error("the lock client's timer was disposed: no lease can be renewed any more", disposed);
-            List<Alarm> unused = stop(); // what is under way may still be answered
-        }
-    }
-
-    private void append(Alarm alarm) {
-        if (size == heap.length) {
-            heap = Arrays.copyOf(heap, size * 2);
-        }
-        put(alarm, size++);
-    }
-
-    @SuppressWarnings("NullAway") // a free place holds null, so that nothing taken off is kept alive
-    private void remove(Alarm alarm) {
-        int place = alarm.place;
-        alarm.place = Alarm.OFF;
-        Alarm last = heap[--size];
-        heap[size] = null;
-        if (last != alarm) {
-            put(last, place);
-            siftDown(siftUp(place));
-        }
-    }
-
-    private int siftUp(int from) {
-        Alarm alarm = heap[from];
-        int place = from;
-        while (place > 0 && alarm.dueNanos - heap[(place - 1) / 2].dueNanos < 0) {
-            put(heap[(place - 1) / 2], place);
-            place = (place - 1) / 2;
-        }
-        put(alarm, place);
-        return place;
-    }
-
-    private void siftDown(int from) {
-        Alarm alarm = heap[from];
-        int place = from;
-        for (int child = 2 * place + 1; child < size; child = 2 * place + 1) {
-            if (child + 1 < size && heap[child + 1].dueNanos - heap[child].dueNanos < 0) {
-                child++;
+            boolean unused = wake.task.update(current.timer().schedule(wake, delay, TimeUnit.NANOSECONDS));
+        } catch (RejectedExecutionException refused) {
+            checkTimer(); // has it died, or is it merely full?
+            if (current.timer() == source.timer() && stalls.refuses()) {
+                warnThatTasksAreNotRun();
             }
-            if (heap[child].dueNanos - alarm.dueNanos >= 0) {
-                break;
-            }
-            put(heap[child], place);
-            place = child;
+            boolean unused = wake.task.update(TimerWatch.fallback().schedule(wake, delay, TimeUnit.NANOSECONDS));
         }
-        put(alarm, place);
     }
 
-    private void put(Alarm alarm, int place) {
-        heap[place] = alarm;
-        alarm.place = place;
+    private static void warnThatTasksAreNotRun() {
+        LOG.warn("the lock client's timer does not run its tasks, so another thread does: is it blocked?");
+    }
+
+    /** From now on the fallback rings. */
+    private void died() {
+        synchronized (this) {
+            if (closed || dead) {
+                return;
+            }
+            dead = true;
+            Scheduler fallback = TimerWatch.fallback();
+            source = new Source(fallback, source.now() - fallback.now(TimeUnit.NANOSECONDS));
+            next = null; // its task was dropped, or does not matter any more
+        }
+        LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
+        afterDeath.run();
+        wakeForFirst();
     }
 }

@@ -1,6 +1,7 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.AlarmClock.Alarm;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -26,11 +27,25 @@ final class BackendCall<T> implements CoreSubscriber<T> {
         void answered(T answer);
 
         void failed(LockBackendException error);
+
+        /** Only a look can be: no place in the queue was taken. */
+        default void refused(LockQueueFullException error) {
+            failed(new LockBackendException(
+                    error.lockName(), "refused unexpectedly: " + error.getMessage(), false, error));
+        }
     }
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<BackendCall> TOLD =
             AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "told");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<BackendCall> SENDING =
+            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "sending");
+
+    private static final int BEGUN = 0;
+    private static final int DONE = 1;
+    private static final int TOOK_TOO_LONG = 2;
 
     private final Engine engine;
     private final String lockName;
@@ -42,6 +57,10 @@ final class BackendCall<T> implements CoreSubscriber<T> {
 
     /** 1 when the outcome was told. */
     private volatile int told;
+
+    /** Done, or too long, once: the thread that sends, or the timer. */
+    @SuppressWarnings("unused") // by SENDING only
+    private volatile int sending = BEGUN;
 
     /** Written by the back end's thread, read by the timer's. */
     private volatile @Nullable Subscription subscription;
@@ -65,11 +84,30 @@ final class BackendCall<T> implements CoreSubscriber<T> {
             Supplier<? extends Publisher<T>> request,
             Outcome<T> outcome) {
         BackendCall<T> call = new BackendCall<>(engine, lockName, what, limitNanos, context, outcome);
-        engine.alarms.set(call.timeUp, engine.alarms.now() + limitNanos);
+        long begunNanos = engine.alarms.now();
+        engine.alarms.set(call.timeUp, begunNanos + limitNanos);
         try {
             request.get().subscribe(call);
         } catch (RuntimeException thrown) {
             call.onError(thrown);
+        }
+        call.sent(begunNanos);
+    }
+
+    /**
+     * The first request of a process loads the classes of the store's driver, here, on the caller's thread. That is none of the store's time: the
+     * limit counts from now then. And a machine that took so long to send may take as long to hear the answer.
+     */
+    private void sent(long begunNanos) {
+        if (SENDING.compareAndSet(this, BEGUN, DONE) || told != 0) {
+            return;
+        }
+        long now = engine.alarms.now();
+        engine.alarms.set(timeUp, now + Math.max(limitNanos, now - begunNanos));
+        if (told != 0) {
+            engine.alarms.off(timeUp); // answered meanwhile
+        } else if (engine.alarms.isClosed()) {
+            timeUp();
         }
     }
 
@@ -101,7 +139,11 @@ final class BackendCall<T> implements CoreSubscriber<T> {
         Exceptions.throwIfJvmFatal(error);
         if (TOLD.compareAndSet(this, 0, 1)) {
             engine.alarms.off(timeUp);
-            outcome.failed(asBackendException(error));
+            if (error instanceof LockQueueFullException full) {
+                outcome.refused(full);
+            } else {
+                outcome.failed(asBackendException(error));
+            }
         }
     }
 
@@ -113,6 +155,10 @@ final class BackendCall<T> implements CoreSubscriber<T> {
     }
 
     private void timeUp() {
+        boolean isBeingSent = SENDING.compareAndSet(this, BEGUN, TOOK_TOO_LONG);
+        if (isBeingSent && !engine.alarms.isClosed()) {
+            return;
+        }
         if (!TOLD.compareAndSet(this, 0, 1)) {
             return;
         }

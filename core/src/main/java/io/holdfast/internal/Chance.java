@@ -8,12 +8,22 @@ import java.util.function.DoubleSupplier;
  *
  * @param seed what makes its claims and its renewals differ from those of other clients
  * @param pauses chance in [0, 1), for the pauses between looks
+ * @param isOfSystem whether claims take other seeds later
  */
-record Chance(Seed seed, DoubleSupplier pauses) {
+record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
+
+    /** All that follows from this can be repeated. */
+    Chance(Seed seed, DoubleSupplier pauses) {
+        this(seed, pauses, false);
+    }
 
     /** Reads the seed: see {@link Seed#read}. */
     static Chance ofSystem() {
-        return new Chance(Seed.read(), () -> ThreadLocalRandom.current().nextDouble());
+        return new Chance(Seed.read(), () -> ThreadLocalRandom.current().nextDouble(), true);
+    }
+
+    ClaimIds ids() {
+        return isOfSystem ? ClaimIds.ofSystem(seed) : new ClaimIds(seed);
     }
 
     double next() {

@@ -1,12 +1,18 @@
 package io.holdfast.internal;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Claim ids: 128 bits in hexadecimal, never the same twice.
  *
  * <p>A client starts at 128 bits of the system's randomness, so two clients do not meet; from there on each half counts up and is
  * mixed by a bijection, so one client never repeats itself. Asking the system each time would read a device file on an event loop.
+ *
+ * <p>A process may be cloned, with all that it remembers: by a snapshot that is restored twice. So a seed serves for a second at the most,
+ * by the wall clock, which is not what it was when a snapshot is restored; and each id has the nanosecond of its making mixed in, for clones
+ * that go on within that second. Record 0036 has the reasons.
  */
 final class ClaimIds {
 
@@ -14,22 +20,80 @@ final class ClaimIds {
     };
     private static final long STEP = 0x9E3779B97F4A7C15L;
 
-    private final long high;
-    private final long low;
-    private final AtomicLong count = new AtomicLong();
+    /** How long a seed serves. */
+    static final long SEED_MILLIS = 1_000;
 
+    /** What counts up from one seed. */
+    private static final class Sequence {
+
+        final long high;
+        final long low;
+        final long sinceMillis;
+        final AtomicLong count = new AtomicLong();
+
+        Sequence(Seed seed, long sinceMillis) {
+            high = seed.high();
+            low = seed.low();
+            this.sinceMillis = sinceMillis;
+        }
+
+        /** Also when the clock was set back: any jump may be that of a restored snapshot. */
+        boolean isOver(long nowMillis) {
+            long age = nowMillis - sinceMillis;
+            return age < 0 || age >= SEED_MILLIS;
+        }
+    }
+
+    private final Supplier<Seed> seeds;
+    private final WallClock wallClock;
+    private final LongSupplier nanos;
+
+    /** Replaced by whoever finds it over. Of two that do at one time each uses its own, and one stays. */
+    private volatile Sequence sequence;
+
+    /** Counts up from that seed for ever, so that what a client does can be repeated. */
     ClaimIds(Seed seed) {
-        high = seed.high();
-        low = seed.low();
+        this(seed, () -> seed, () -> 0, () -> 0);
+    }
+
+    /**
+     * Goes on with other seeds.
+     *
+     * @param first the first one
+     * @param seeds the others
+     * @param wallClock says how old a seed is
+     * @param nanos is mixed into each id
+     */
+    ClaimIds(Seed first, Supplier<Seed> seeds, WallClock wallClock, LongSupplier nanos) {
+        this.seeds = seeds;
+        this.wallClock = wallClock;
+        this.nanos = nanos;
+        sequence = new Sequence(first, wallClock.millis());
+    }
+
+    static ClaimIds ofSystem(Seed first) {
+        return new ClaimIds(first, Seed::read, WallClock.OF_SYSTEM, System::nanoTime);
     }
 
     @SuppressWarnings("deprecation") // String(byte[], int): the one constructor that copies Latin-1 without decoding
     String next() {
-        long n = count.getAndIncrement() * STEP;
+        Sequence current = current();
+        long n = current.count.getAndIncrement() * STEP;
         byte[] text = new byte[32];
-        hex(mix(high + n), text, 0);
-        hex(mix(low ^ n), text, 16);
+        hex(mix(current.high + n), text, 0);
+        hex(mix((current.low ^ n) + mix(nanos.getAsLong())), text, 16);
         return new String(text, 0);
+    }
+
+    private Sequence current() {
+        Sequence current = sequence;
+        long now = wallClock.millis();
+        if (!current.isOver(now)) {
+            return current;
+        }
+        Sequence fresh = new Sequence(seeds.get(), now);
+        sequence = fresh;
+        return fresh;
     }
 
     private static void hex(long value, byte[] text, int from) {

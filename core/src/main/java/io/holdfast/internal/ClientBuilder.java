@@ -24,6 +24,7 @@ public final class ClientBuilder implements LockClient.Builder {
     private @Nullable Scheduler deliverOn;
     private @Nullable LockListener listener;
     private boolean closeBackend = true;
+    private int maxWaiters = Admission.NO_LIMIT;
     private Chance chance = Chance.ofSystem();
 
     /**
@@ -75,6 +76,15 @@ public final class ClientBuilder implements LockClient.Builder {
         return this;
     }
 
+    @Override
+    public LockClient.Builder maxWaiters(int limit) {
+        if (limit < 1) {
+            throw new IllegalArgumentException("maxWaiters must be at least 1, was " + limit);
+        }
+        maxWaiters = limit;
+        return this;
+    }
+
     /** Another source of randomness, so that what a client does can be repeated; for tests. */
     @CanIgnoreReturnValue
     ClientBuilder chance(Chance source) {
@@ -84,8 +94,10 @@ public final class ClientBuilder implements LockClient.Builder {
 
     @Override
     public LockClient build() {
+        backend.checkLease(options.leaseDuration());
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
-        Engine engine = new Engine(backend, clock, deliverOn, new Events(listener), operationTimeout, chance);
+        Engine engine =
+                new Engine(backend, clock, deliverOn, new Events(listener), operationTimeout, maxWaiters, chance);
         return new DefaultLockClient(engine, options, clock, closeBackend);
     }
 }

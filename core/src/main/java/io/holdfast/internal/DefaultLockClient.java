@@ -6,36 +6,54 @@ import io.holdfast.LockClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveReadWriteLock;
+import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
 
 /** Makes locks, and closes what they started. */
 final class DefaultLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
 
+    private record Pong(Engine engine, MonoSink<Void> sink) implements BackendCall.Outcome<Boolean> {
+
+        @Override
+        public void answered(Boolean isAlive) {
+            sink.success();
+        }
+
+        @Override
+        public void failed(LockBackendException error) {
+            // Closing ends what is under way as if its time were up.
+            sink.error(engine.isClosed() ? engine.closedException("") : error);
+        }
+    }
+
+    private static final Duration LONGEST_BACKEND_CLOSING = Duration.ofSeconds(5);
+
     private final Engine engine;
     private final LockOptions defaults;
     private final Duration patience;
     private final Scheduler timer;
-    private final Mono<Void> closing;
+    private final Closing closing;
 
     DefaultLockClient(Engine engine, LockOptions defaults, Scheduler timer, boolean closeBackend) {
         this.engine = engine;
         this.defaults = defaults;
         this.timer = timer;
         patience = engine.operationTimeout(defaults);
-        Mono<Void> end = Mono.defer(() -> engine.shutDown().asMono())
+        Mono<Void> released = Mono.defer(() -> engine.shutDown().asMono())
                 .timeout(patience, Mono.empty(), timer)
                 .onErrorResume(RejectedExecutionException.class, disposed -> Mono.empty())
                 .then(Mono.fromRunnable(engine::abandonRest));
-        closing = (closeBackend ? end.then(Mono.defer(engine.backend::close)) : end).cache();
+        closing = new Closing("the lock client", closeBackend ? released.then(backendClosed()) : released);
     }
 
     @Override
@@ -57,14 +75,33 @@ final class DefaultLockClient implements LockClient {
 
     @Override
     public Mono<Void> ping() {
-        return Mono.defer(() -> engine.isClosed() ? Mono.error(new LockClosedException("")) : engine.backend.ping())
-                .timeout(patience, timer)
-                .onErrorMap(TimeoutException.class, this::pingTimedOut);
+        return Mono.create(sink -> {
+            if (engine.isClosed()) {
+                sink.error(new LockClosedException(""));
+                return;
+            }
+            BackendCall.start(
+                    engine,
+                    "",
+                    "ping",
+                    patience.toNanos(),
+                    Context.of(sink.contextView()),
+                    () -> engine.backend.ping().thenReturn(true),
+                    new Pong(engine, sink));
+        });
     }
 
     @Override
     public Mono<Void> close() {
-        return closing;
+        return closing.begin();
+    }
+
+    /** A back end that does not end closes in the background. So does every one when the timer is gone. */
+    private Mono<Void> backendClosed() {
+        return Mono.defer(() -> engine.backend
+                .close()
+                .timeout(LONGEST_BACKEND_CLOSING, Mono.empty(), timer)
+                .onErrorResume(RejectedExecutionException.class, disposed -> Mono.empty()));
     }
 
     private ReactiveLock lock(LockKey key) {
@@ -76,12 +113,6 @@ final class DefaultLockClient implements LockClient {
             throw new UnsupportedOperationException(
                     "back end %s has no %s, only %s".formatted(engine.backend.name(), what, engine.backend.features()));
         }
-    }
-
-    private Throwable pingTimedOut(Throwable timeout) {
-        String message = "back end %s did not answer a ping within %d ms; is it reachable?"
-                .formatted(engine.backend.name(), patience.toMillis());
-        return new LockBackendException("", message, true, timeout);
     }
 
     @Override

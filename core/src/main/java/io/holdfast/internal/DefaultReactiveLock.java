@@ -6,6 +6,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.internal.state.AcquirePlan.Mode;
+import io.holdfast.spi.Printable;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -69,6 +70,6 @@ final class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public String toString() {
-        return "ReactiveLock[%s '%s', %s]".formatted(settings.key().kind(), name(), settings.options());
+        return "ReactiveLock[%s '%s', %s]".formatted(settings.key().kind(), Printable.text(name()), settings.options());
     }
 }

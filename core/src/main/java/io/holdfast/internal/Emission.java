@@ -72,9 +72,11 @@ final class Emission {
      * @param first run when that ends an acquisition under way
      */
     void leave(Runnable first) {
-        while (!leave(stage, first)) {
-            Thread.onSpinWait(); // the stage has changed meanwhile
-        }
+        boolean decided;
+        do {
+            decided = leave(
+                    stage, first); // false when the stage has changed meanwhile, which it does five times at the most
+        } while (!decided);
     }
 
     private boolean leave(int seen, Runnable first) {
@@ -170,7 +172,7 @@ final class Emission {
      */
     void deliver(Runnable signal, Consumer<RejectedExecutionException> refused) {
         if (deliverOn == null) {
-            signal.run();
+            Turn.runUsersCode(signal);
             return;
         }
         try {

@@ -1,6 +1,8 @@
 package io.holdfast.internal;
 
+import io.holdfast.LockClosedException;
 import io.holdfast.LockOptions;
+import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +23,7 @@ final class Engine {
     final Events events;
     final Renewals renewals;
     final ClaimIds ids;
+    final Admission admission;
     final long gridPhaseNanos;
 
     private final @Nullable Duration operationTimeout;
@@ -33,23 +36,27 @@ final class Engine {
     /** Written once, by the closing. */
     private volatile boolean closed;
 
+    /** Written before that, when it is the reason for it. */
+    private volatile boolean timerDied;
+
     Engine(
             LockBackend backend,
             Scheduler timer,
             @Nullable Scheduler deliverOn,
             Events events,
             @Nullable Duration operationTimeout,
+            int maxWaiters,
             Chance chance) {
         this.backend = backend;
         this.deliverOn = deliverOn;
         this.events = events;
         this.operationTimeout = operationTimeout;
+        admission = new Admission(maxWaiters);
         renewals = new Renewals(this);
-        alarms = new AlarmClock(timer, renewals::flush);
+        alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.chance = chance;
-        Seed seed = chance.seed();
-        ids = new ClaimIds(seed);
-        gridPhaseNanos = seed.phase() >>> 1;
+        ids = chance.ids();
+        gridPhaseNanos = chance.seed().phase() >>> 1;
     }
 
     double random() {
@@ -77,6 +84,7 @@ final class Engine {
 
     /** The one that is opened during the closing is told as well: it is listed first, and looks then. */
     void open(Acquisition acquisition) {
+        alarms.checkTimer();
         acquisitions.add(acquisition);
         if (closed) {
             acquisition.close();
@@ -84,7 +92,9 @@ final class Engine {
     }
 
     void ended(Acquisition acquisition) {
-        acquisitions.remove(acquisition);
+        if (acquisitions.remove(acquisition) && acquisition.wasAdmitted()) {
+            admission.leave();
+        }
         completeWhenIdle();
     }
 
@@ -117,6 +127,23 @@ final class Engine {
         List.copyOf(leases).forEach(HeldLease::close);
         completeWhenIdle();
         return idle;
+    }
+
+    /** Nothing can be promised without a clock of its owner's. What is under way ends on the fallback's. */
+    private void timerDied() {
+        timerDied = true;
+        closed = true;
+        alarms.set(
+                new Alarm(() -> {
+                    Sinks.Empty<Void> unused = shutDown();
+                }),
+                alarms.now());
+    }
+
+    LockClosedException closedException(String lockName) {
+        return timerDied
+                ? new LockClosedException(lockName, "its timer was disposed")
+                : new LockClosedException(lockName);
     }
 
     /** What is still under way is not waited for any longer. */

@@ -1,16 +1,16 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockEvent;
-import io.holdfast.LossReason;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 
-/** An event as a sentence for the log: which lock, what happened, how long it took, what follows. */
+/** An event as a printable sentence for the log: which lock, what happened, how long it took, what follows. */
 final class EventText {
 
     private EventText() {}
 
     static String of(LockEvent event) {
-        return "lock '%s'%s".formatted(event.lockName(), end(event));
+        return Printable.text("lock '%s'%s".formatted(event.lockName(), end(event)));
     }
 
     private static String end(LockEvent event) {
@@ -45,21 +45,13 @@ final class EventText {
             return " with token %d, held for %s, could not be released; the store frees it when its lease ends there: %s"
                     .formatted(e.fencingToken(), time(e.held()), e.error().getMessage());
         } else if (event instanceof LockEvent.Lost e) {
-            return " with token %d lost after %s: %s".formatted(e.fencingToken(), time(e.held()), why(e.reason()));
+            return " with token %d lost after %s: %s (%s)"
+                    .formatted(e.fencingToken(), time(e.held()), e.why(), e.reason());
         } else if (event instanceof LockEvent.LeaseAbandoned e) {
             return " with token %d was dropped without a release, found after %s, and is being released; withLock would not drop it"
                     .formatted(e.fencingToken(), time(e.held()));
         }
         return ": " + event;
-    }
-
-    private static String why(LossReason reason) {
-        return switch (reason) {
-            case EXPIRED -> "no renewal was confirmed in time, or the longest hold time was reached (EXPIRED)";
-            case NOT_HELD -> "the store says that it is not held any more (NOT_HELD)";
-            case DISCONNECTED -> "the connection to the store that it lived on is gone (DISCONNECTED)";
-            case CLIENT_CLOSED -> "the client was closed (CLIENT_CLOSED)";
-        };
     }
 
     private static String looks(int attempts) {

@@ -26,9 +26,12 @@ final class Events {
 
     void report(LockEvent event) {
         log(event);
-        if (listener == null) {
-            return;
+        if (listener != null) {
+            Turn.runUsersCode(() -> tell(listener, event));
         }
+    }
+
+    private static void tell(LockListener listener, LockEvent event) {
         try {
             listener.onEvent(event);
         } catch (Throwable broken) {

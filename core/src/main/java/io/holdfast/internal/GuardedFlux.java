@@ -3,8 +3,6 @@ package io.holdfast.internal;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockLease;
-import io.holdfast.LockLostException;
-import io.holdfast.LossReason;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +46,7 @@ final class GuardedFlux<T> extends Flux<T> {
         ACQUIRING,
         /** The work is being subscribed to: what of it is synchronous runs within that. */
         STARTING,
-        /** The subscriber left meanwhile; who started the work releases when that is over. */
+        /** The subscriber left meanwhile: the thread that starts the work releases the lease afterwards. */
         LEFT_WHILE_STARTING,
         WORKING,
         RELEASING,
@@ -70,7 +68,7 @@ final class GuardedFlux<T> extends Flux<T> {
         private final AtomicReference<Subscription> running = new AtomicReference<>(NOT_YET);
 
         /** Written once, before the work is subscribed to. */
-        private volatile @Nullable LockLease lease;
+        private volatile @Nullable EngineLease lease;
 
         private volatile @Nullable Disposable lossWatch;
 
@@ -109,7 +107,7 @@ final class GuardedFlux<T> extends Flux<T> {
             }
         }
 
-        private void begin(LockLease granted) {
+        private void begin(EngineLease granted) {
             lease = granted;
             if (!stage.compareAndSet(Stage.ACQUIRING, Stage.STARTING)) {
                 releaseInBackground(granted);
@@ -125,11 +123,11 @@ final class GuardedFlux<T> extends Flux<T> {
             }
         }
 
-        private void start(LockLease granted) {
+        private void start(EngineLease granted) {
             Context context = granted instanceof LeaseHandle outermost
                     ? HeldLocks.with(outermost, subscriber.currentContext())
                     : subscriber.currentContext();
-            lossWatch = granted.onLoss().subscribe(this::lost);
+            lossWatch = granted.onLoss().subscribe(reason -> lost(granted));
             if (!isUnderWay()) {
                 stopWatchingLoss();
                 return;
@@ -153,15 +151,14 @@ final class GuardedFlux<T> extends Flux<T> {
         private boolean leaveWork(Stage next) {
             return stage.compareAndSet(Stage.WORKING, next)
                     || stage.compareAndSet(Stage.STARTING, next)
-                    // The one who starts it may have gone on in between.
+                    // The thread that starts it may have gone on in between.
                     || stage.compareAndSet(Stage.WORKING, next);
         }
 
-        private void lost(LossReason reason) {
+        private void lost(EngineLease gone) {
             if (leaveWork(Stage.ENDED)) {
                 cancelWork();
-                LockLease gone = held();
-                subscriber.onError(new LockLostException(gone.lockName(), reason, gone.fencingToken()));
+                subscriber.onError(gone.lost());
             }
         }
 
@@ -211,11 +208,11 @@ final class GuardedFlux<T> extends Flux<T> {
             }
         }
 
-        private LockLease held() {
+        private EngineLease held() {
             return requireNonNull(lease);
         }
 
-        /** Nobody is left to tell; the events report what goes wrong. */
+        /** No subscriber is left. The events report what goes wrong. */
         private static void releaseInBackground(LockLease lease) {
             Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
         }
@@ -229,7 +226,7 @@ final class GuardedFlux<T> extends Flux<T> {
 
             @Override
             protected void hookOnNext(LockLease granted) {
-                begin(granted);
+                begin((EngineLease) granted); // the engine's own operator gives it
             }
 
             @Override
@@ -246,6 +243,9 @@ final class GuardedFlux<T> extends Flux<T> {
 
             /** Written once, by {@code onSubscribe}. */
             private Subscription upstream = NOT_YET;
+
+            /** Whether the work has ended by itself; written by the thread of the work. */
+            private boolean ended;
 
             Working(Context context) {
                 this.context = context;
@@ -279,18 +279,22 @@ final class GuardedFlux<T> extends Flux<T> {
             public void onNext(T element) {
                 if (isUnderWay()) {
                     subscriber.onNext(element);
+                } else if (ended) {
+                    Operators.onNextDropped(element, context); // against the rules
                 } else {
-                    Operators.onNextDropped(element, context);
+                    Operators.onDiscard(element, context); // it raced the cancellation, or the loss
                 }
             }
 
             @Override
             public void onError(Throwable error) {
+                ended = true;
                 workEnded(error);
             }
 
             @Override
             public void onComplete() {
+                ended = true;
                 workEnded(null);
             }
         }

@@ -9,6 +9,7 @@ import io.holdfast.internal.state.Grant;
 import io.holdfast.internal.state.LeaseAction;
 import io.holdfast.internal.state.LeaseState;
 import io.holdfast.internal.state.LeaseState.Phase;
+import io.holdfast.internal.state.StoreDurations;
 import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -50,6 +51,9 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     /** Written once, by the one whose asking for the release counts. */
     private volatile long releasedAtNanos;
+
+    /** Of the automatic renewals since the last one that was confirmed; for the words of a loss only. */
+    private volatile @Nullable LockBackendException lastRenewalFailure;
 
     private HeldLease(LockSettings lock, LockClaim claim, Grant grant, LeaseHandle[] handleOut) {
         this.lock = lock;
@@ -139,8 +143,18 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     }
 
     LockLostException lost() {
-        LossReason reason = state.lossReason();
-        return new LockLostException(claim.key().name(), reason == null ? LossReason.NOT_HELD : reason, fencingToken);
+        return loss().exception(claim.key().name(), fencingToken);
+    }
+
+    /** What it means for a nested lease that this one is not valid any more. */
+    Loss lossOfViews() {
+        return isReleased() ? Loss.outermostReleased() : loss();
+    }
+
+    private Loss loss() {
+        LeaseState current = state;
+        LossReason reason = current.lossReason();
+        return reason == null ? Loss.released() : Loss.of(current, reason, lock.options(), lastRenewalFailure);
     }
 
     Mono<LossReason> onLoss() {
@@ -149,6 +163,10 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     Mono<Void> released() {
         return signals.released();
+    }
+
+    Mono<Void> noLongerHeld() {
+        return signals.noLongerHeld();
     }
 
     /** Its holder is about to have it. */
@@ -181,7 +199,8 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     private void renewed(long sentAtNanos, Renewal answer, boolean automatic) {
         long now = lock.engine().alarms.now();
         if (answer instanceof Renewal.Held held) {
-            long leaseNanos = held.lease().toNanos();
+            long leaseNanos = StoreDurations.leaseNanos(held.lease());
+            lastRenewalFailure = null;
             decide(s -> s.renewed(sentAtNanos, leaseNanos, automatic, now));
         } else if (answer instanceof Renewal.NotHeld) {
             decide(LeaseState::renewalDenied);
@@ -191,6 +210,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     void renewalFailed(LockBackendException error) {
         long now = lock.engine().alarms.now();
+        lastRenewalFailure = error;
         decide(s -> s.renewalFailed(true, now));
         setAlarm();
         if (isHeld() && lock.engine().events.areWanted()) {
@@ -231,14 +251,17 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
         }
     }
 
+    /** Until the state is still the one that the alarm was set for: another thread may have set it for a newer one in between. */
     private void setAlarm() {
-        LeaseState current = state;
-        if (current.phase() == Phase.HELD) {
-            lock.engine().alarms.set(alarm, current.wakeAtNanos());
-        }
-        if (state.phase() != Phase.HELD) {
-            lock.engine().alarms.off(alarm);
-        }
+        LeaseState current;
+        do {
+            current = state;
+            if (current.phase() == Phase.HELD) {
+                lock.engine().alarms.set(alarm, current.wakeAtNanos());
+            } else {
+                lock.engine().alarms.off(alarm);
+            }
+        } while (!state.equals(current));
     }
 
     private void decide(Function<LeaseState, LeaseState.Step> event) {
@@ -281,20 +304,39 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
             case RELEASE -> {
                 releasedAtNanos = lock.engine().alarms.now();
                 lock.engine().alarms.off(alarm);
-                ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
+                try {
+                    signals.releaseAsked(); // first: nested work must not go on when the next owner is let in
+                } finally {
+                    ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
+                }
             }
-            case SIGNAL_RELEASED -> end(() -> {});
-            case SIGNAL_LOSS -> signalLoss(() -> {});
-            case SIGNAL_LOSS_AND_RELEASE ->
-                // In this order: the release may let the next owner in, while the work under this lease goes on.
-                signalLoss(() -> ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+            case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
+                if (Turn.isTaken()) {
+                    Turn.runUsersCode(() -> signal(action));
+                } else {
+                    signal(action);
+                }
+            }
+        }
+    }
+
+    /** Tells the holder. */
+    private void signal(LeaseAction action) {
+        if (action == LeaseAction.SIGNAL_RELEASED) {
+            end(() -> {});
+        } else if (action == LeaseAction.SIGNAL_LOSS) {
+            signalLoss(() -> {});
+        } else {
+            // In this order: the release may let the next owner in, while the work under this lease goes on.
+            signalLoss(() -> ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
         }
     }
 
     private void signalLoss(Runnable then) {
         LossReason reason = state.lossReason();
         if (reason != null) {
-            boolean unused = tellEnd(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor()));
+            String why = loss().why();
+            boolean unused = tellEnd(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor(), why));
         }
         end(then);
     }
@@ -328,7 +370,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
 
     @Override
     public void takesLong() {
-        signals.releaseTakesLong();
+        Turn.runUsersCode(signals::releaseTakesLong);
     }
 
     @Override

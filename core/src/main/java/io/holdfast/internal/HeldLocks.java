@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
@@ -25,15 +26,19 @@ final class HeldLocks {
     }
 
     /**
-     * The lease that covers an acquisition of this lock: one of the same lock, or the write lease for a read lock.
+     * The lease that covers an acquisition of this lock: one of the same lock, or the write lease for a read lock. None covers a permit
+     * of a semaphore, which counts: nested permits must be as many as nested acquisitions.
      *
      * @throws IllegalStateException if a read lock would be upgraded, or the lock is not to be nested
      * @throws io.holdfast.LockLostException if that lease is lost
      */
     static Optional<LeaseHandle> covering(LockSettings lock, ContextView context) {
+        if (lock.key().kind() == LockKind.SEMAPHORE) {
+            return Optional.empty();
+        }
         for (HeldLocks held = in(context); held != null; held = held.outer) {
-            if (held.isOf(lock) && !held.lease.held().isReleased()) {
-                return Optional.of(held.checked(lock));
+            if (held.isOf(lock) && held.covers(lock)) {
+                return Optional.of(held.lease);
             }
         }
         return Optional.empty();
@@ -61,8 +66,23 @@ final class HeldLocks {
                 && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
     }
 
-    private LeaseHandle checked(LockSettings lock) {
-        String name = lock.key().name();
+    /** False when the lease was released: then there is nothing to nest in. */
+    private boolean covers(LockSettings lock) {
+        if (lease.held().isReleased()) {
+            return false;
+        }
+        checkRules(lock);
+        if (lease.isValid()) {
+            return true;
+        }
+        if (lease.held().isReleased()) {
+            return false; // on another thread, a moment ago
+        }
+        throw lease.lost();
+    }
+
+    private void checkRules(LockSettings lock) {
+        String name = Printable.text(lock.key().name());
         if (upgrades(lock.key())) {
             throw new IllegalStateException(
                     "a read lock cannot be upgraded: lock '%s' is held for reading by this pipeline, so its write lock would wait for itself; take the write lock first"
@@ -73,10 +93,6 @@ final class HeldLocks {
                     "lock '%s' is held by this pipeline already and is not reentrant: it would wait for itself"
                             .formatted(name));
         }
-        if (!lease.isValid()) {
-            throw lease.held().lost();
-        }
-        return lease;
     }
 
     private boolean upgrades(LockKey wanted) {

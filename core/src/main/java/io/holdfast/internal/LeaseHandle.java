@@ -1,8 +1,9 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
@@ -12,7 +13,7 @@ import reactor.util.context.Context;
  * The user's side of a lease. The engine holds it weakly, so everything that must keep the lease alive refers to this object: the
  * publishers made here do.
  */
-final class LeaseHandle implements LockLease {
+final class LeaseHandle implements EngineLease {
 
     private final HeldLease held;
 
@@ -49,6 +50,16 @@ final class LeaseHandle implements LockLease {
         return Mono.defer(() -> held.onLoss().doOnTerminate(this::stayReachable));
     }
 
+    /** Completes when its release is asked for, or when it is lost: what nested leases wait for. */
+    Mono<Void> noLongerHeld() {
+        return Mono.defer(() -> held.noLongerHeld().doOnTerminate(this::stayReachable));
+    }
+
+    @Override
+    public LockLostException lost() {
+        return held.lost();
+    }
+
     /** The waiting subscriber refers to this method, and so to this handle: who waits for the loss has not abandoned the lease. */
     private void stayReachable() {}
 
@@ -71,7 +82,12 @@ final class LeaseHandle implements LockLease {
                             new BackendCall.Outcome<Renewal>() {
                                 @Override
                                 public void answered(Renewal answer) {
-                                    held.renewedByHand(sentAt, answer);
+                                    try {
+                                        held.renewedByHand(sentAt, answer);
+                                    } catch (RuntimeException unreadable) {
+                                        failed(Renewals.unreadable(lockName(), unreadable));
+                                        return;
+                                    }
                                     if (answer instanceof Renewal.Unknown unknown) {
                                         sink.error(unknown.failure());
                                     } else if (held.isValid()) {
@@ -83,7 +99,7 @@ final class LeaseHandle implements LockLease {
 
                                 @Override
                                 public void failed(LockBackendException error) {
-                                    sink.error(error);
+                                    Turn.runUsersCode(() -> sink.error(error));
                                 }
                             });
                 })
@@ -105,6 +121,6 @@ final class LeaseHandle implements LockLease {
 
     @Override
     public String toString() {
-        return "LockLease[%s, token %d, %s left]".formatted(lockName(), fencingToken(), remaining());
+        return "LockLease[%s, token %d, %s left]".formatted(Printable.text(lockName()), fencingToken(), remaining());
     }
 }

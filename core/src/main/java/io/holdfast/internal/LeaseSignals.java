@@ -3,6 +3,7 @@ package io.holdfast.internal;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,8 +12,8 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The two things that the holder of a lease may wait for: its loss, and the end of its release. Both replay, and most leases end without
- * anybody asking, so they are made when somebody does.
+ * What may be waited for: the loss of a lease, the end of its release, and, by nested leases, that it is not held any more. All replay.
+ * Most leases end before anything waits, so each is made when it is asked for.
  */
 final class LeaseSignals {
 
@@ -23,6 +24,8 @@ final class LeaseSignals {
     // All below: written under the monitor; signalled outside of it.
     private Sinks.@Nullable One<LossReason> loss;
     private Sinks.@Nullable Empty<Void> released;
+    private Sinks.@Nullable Empty<Void> noLongerHeld;
+    private boolean releaseAsked;
     private boolean ended;
     private boolean releaseTakesLong;
     private @Nullable LockLostException lost;
@@ -57,6 +60,26 @@ final class LeaseSignals {
         return delivered(sink.asMono());
     }
 
+    /** Empty when the release is asked for, before it is sent, or after a loss. */
+    Mono<Void> noLongerHeld() {
+        Sinks.Empty<Void> sink;
+        synchronized (this) {
+            if (noLongerHeld == null) {
+                noLongerHeld = Sinks.empty();
+            }
+            sink = noLongerHeld;
+        }
+        tell();
+        return delivered(sink.asMono());
+    }
+
+    void releaseAsked() {
+        synchronized (this) {
+            releaseAsked = true;
+        }
+        tell();
+    }
+
     void releaseTakesLong() {
         synchronized (this) {
             releaseTakesLong = true;
@@ -75,25 +98,33 @@ final class LeaseSignals {
     /** May be called by several at once: a sink that is told already stays as it is. */
     private void tell() {
         Sinks.One<LossReason> lossSink;
+        Sinks.Empty<Void> nestedSink;
         Sinks.Empty<Void> releasedSink;
         LockLostException reason;
         synchronized (this) {
             lossSink = ended ? loss : null;
+            nestedSink = ended || releaseAsked ? noLongerHeld : null;
             releasedSink = ended || releaseTakesLong ? released : null;
             reason = lost;
         }
+        if (lossSink != null) {
+            emit(() -> reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason()));
+        }
+        if (nestedSink != null) {
+            emit(nestedSink::tryEmitEmpty);
+        }
+        if (releasedSink != null) {
+            Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
+        }
+    }
+
+    private static void emit(Supplier<Sinks.EmitResult> signal) {
         try {
-            if (lossSink != null) {
-                Sinks.EmitResult unused =
-                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
-            }
+            Sinks.EmitResult unused = signal.get();
         } catch (RuntimeException broken) {
             // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be
             // renewed.
             LOG.error("a subscriber to the loss of a lease threw", broken);
-        }
-        if (releasedSink != null) {
-            Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
         }
     }
 

@@ -4,8 +4,8 @@ import io.holdfast.LockEvent;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
- * What is told of one lease: how it ended, once, and after it was told that it was handed out. Of a lease that nobody has got, nothing
- * is told: it belongs to the acquisition, which has an end of its own.
+ * Pairs each Acquired event of a lease with exactly one end event, in this order. A lease that was never handed out has no events: it
+ * belongs to its acquisition, which has an end of its own.
  */
 final class LeaseStory {
 

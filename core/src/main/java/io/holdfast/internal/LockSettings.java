@@ -25,6 +25,7 @@ record LockSettings(Engine engine, LockKey key, LockOptions options, long operat
     }
 
     LockSettings with(LockOptions other) {
+        engine.backend.checkLease(other.leaseDuration());
         return of(engine, key, other);
     }
 

@@ -12,19 +12,36 @@ import org.slf4j.LoggerFactory;
  */
 final class Mailbox {
 
+    /** Told when a task has thrown. */
+    interface Owner {
+
+        /** Within the mailbox, before the next task. */
+        void broken(Throwable defect);
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(Mailbox.class);
 
     /** Posted and not yet run; whoever raises it from zero runs. */
     private final AtomicInteger pending = new AtomicInteger();
 
+    private final Owner owner;
     private final Queue<Runnable> waiting;
 
     Mailbox() {
-        this(new ConcurrentLinkedQueue<>());
+        this(defect -> {});
+    }
+
+    Mailbox(Owner owner) {
+        this(owner, new ConcurrentLinkedQueue<>());
     }
 
     /** For tests, which stop a poster between its two steps. */
     Mailbox(Queue<Runnable> waiting) {
+        this(defect -> {}, waiting);
+    }
+
+    private Mailbox(Owner owner, Queue<Runnable> waiting) {
+        this.owner = owner;
         this.waiting = waiting;
     }
 
@@ -57,13 +74,22 @@ final class Mailbox {
         } while (seen != 0);
     }
 
-    private static void run(Runnable task) {
+    private void run(Runnable task) {
         try {
             task.run();
         } catch (Throwable defect) {
             // A task that throws is a defect of this library or a subscriber that breaks the specification (rule 2.13).
             // The tasks behind it, a release among them, must run all the same.
             LOG.error("a lock event could not be handled", defect);
+            tellOwner(defect);
+        }
+    }
+
+    private void tellOwner(Throwable defect) {
+        try {
+            owner.broken(defect);
+        } catch (Throwable another) {
+            LOG.error("a lock event could not be handled", another);
         }
     }
 }

@@ -1,21 +1,36 @@
 package io.holdfast.internal;
 
-import io.holdfast.LockLease;
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * What an acquisition inside the same lock gives: a view of the outermost lease with an end of its own. Releasing it asks the store for
- * nothing; the outermost release frees the lock and ends all views.
+ * The lease of an acquisition inside the same lock: a view of the outermost lease with an end of its own. Releasing it asks the store for
+ * nothing. The outermost release frees the lock, so it is a loss for each view that was not released before.
  */
-final class NestedLease implements LockLease {
+final class NestedLease implements EngineLease {
+
+    /**
+     * How a view ended.
+     *
+     * @param loss null when it was released
+     */
+    private record End(@Nullable Loss loss) {}
+
+    private static final End RELEASED = new End(null);
 
     private final LeaseHandle outermost;
-    private final AtomicBoolean released = new AtomicBoolean();
-    private final Sinks.Empty<LossReason> ended = Sinks.empty();
+
+    /** Written once, by the first thread that releases the view or finds the outermost lease ended: all others tell the same. */
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+
+    private final Sinks.Empty<Void> over = Sinks.empty();
 
     NestedLease(LeaseHandle outermost) {
         this.outermost = outermost;
@@ -33,35 +48,52 @@ final class NestedLease implements LockLease {
 
     @Override
     public Duration remaining() {
-        return released.get() ? Duration.ZERO : outermost.remaining();
+        return end.get() == null ? outermost.remaining() : Duration.ZERO;
     }
 
     @Override
     public boolean isValid() {
-        return !released.get() && outermost.isValid();
+        return end.get() == null && outermost.isValid();
     }
 
     @Override
     public Mono<LossReason> onLoss() {
-        return Mono.firstWithSignal(ended.asMono(), outermost.onLoss());
+        return Mono.firstWithSignal(over.asMono(), outermost.noLongerHeld())
+                .then(Mono.defer(() -> Mono.justOrEmpty(end().loss()).map(Loss::reason)));
     }
 
     @Override
     public Mono<Void> renew() {
-        return Mono.defer(() -> released.get() ? Mono.error(outermost.held().lost()) : outermost.renew());
+        return Mono.defer(() -> isValid() ? outermost.renew() : Mono.error(lost()));
     }
 
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
-            boolean valid = outermost.isValid();
-            if (released.compareAndSet(false, true)) {
-                Sinks.EmitResult unused = ended.tryEmitEmpty();
-            }
-            return valid || outermost.held().isReleased()
-                    ? Mono.empty()
-                    : Mono.error(outermost.held().lost());
+            Loss loss = end().loss();
+            Sinks.EmitResult unused = over.tryEmitEmpty();
+            return loss == null ? Mono.empty() : Mono.error(exception(loss));
         });
+    }
+
+    @Override
+    public LockLostException lost() {
+        Loss loss = end().loss();
+        return exception(loss == null ? Loss.released() : loss);
+    }
+
+    /** The one end of this view; a view that has none yet ends now, released if the outermost lease is valid. */
+    private End end() {
+        End known = end.get();
+        if (known != null) {
+            return known;
+        }
+        End mine = outermost.isValid() ? RELEASED : new End(outermost.held().lossOfViews());
+        return end.compareAndSet(null, mine) ? mine : requireNonNull(end.get());
+    }
+
+    private LockLostException exception(Loss loss) {
+        return loss.exception(lockName(), fencingToken());
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.holdfast.internal;
 
 import java.security.SecureRandom;
 
-/** Bits of the system's randomness, read once for each client. */
+/** Bits of the system's randomness. */
 record Seed(long high, long low, long phase) {
 
     /** May read a device that does not make anybody wait: see {@link SeedRead}. */

@@ -4,7 +4,7 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound, where it is used, that a client may be made on an event loop, as a verticle does. {@link java.security.SecureRandom}
+ * Tells BlockHound, where it is used, that a client may be made on an event loop, as a verticle does, and draws its next seeds there. {@link java.security.SecureRandom}
  * reads 24 bytes from {@code /dev/urandom}, which never waits once the system is up (random(4)); to BlockHound it is a file.
  */
 public final class SeedRead implements BlockHoundIntegration {

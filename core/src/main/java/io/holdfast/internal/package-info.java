@@ -6,9 +6,11 @@
  * decisions of {@link io.holdfast.internal.state.AcquireState}. What it is granted becomes a {@code HeldLease}, which acts on
  * those of {@link io.holdfast.internal.state.LeaseState}, and is handed out as a {@code LeaseHandle}. {@code GuardedFlux} is the
  * operator behind {@code withLock}. {@code BackendCall} is one operation with a time limit, {@code ReleaseLoop} a release that is
- * repeated until it is answered, {@code Renewals} sends due renewals in batches, and {@code AlarmClock} is the one timer.
+ * repeated until it is answered, {@code Renewals} sends due renewals in batches, and {@code AlarmClock} is the one timer. A {@code Turn}
+ * puts users' code behind what the engine has to do.
  *
- * <p>Threads: events of one acquisition or lease come from anywhere and are handled one at a time by its {@code Mailbox}.
+ * <p>Threads: events come on any thread. The {@code Mailbox} of an acquisition handles them one at a time. A lease has none: each event
+ * replaces its state by compare-and-set, and the thread that succeeds carries out the action.
  */
 @NullMarked
 @CheckReturnValue

@@ -1,5 +1,6 @@
 package io.holdfast.spi;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import reactor.core.publisher.Flux;
@@ -47,6 +48,11 @@ public interface ForwardingLockBackend extends LockBackend {
     @Override
     default Mono<Void> ping() {
         return delegate().ping();
+    }
+
+    @Override
+    default void checkLease(Duration lease) {
+        delegate().checkLease(lease);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.spi;
 
 import io.holdfast.LockBackendException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import reactor.core.publisher.Flux;
@@ -9,7 +10,7 @@ import reactor.core.publisher.Mono;
 /**
  * A store that can hold locks: what Redis, ZooKeeper, a quorum of masters or the memory of this JVM have to offer.
  *
- * <p>Rules for every method that returns a publisher:
+ * <p>Rules for every method that returns a publisher, except {@link #close()}:
  *
  * <ul>
  *   <li><b>cold</b>: nothing is sent before subscription, and each subscription sends once;
@@ -31,7 +32,12 @@ public interface LockBackend {
      * <p>A claim that already holds the lock keeps it with the same token, and its expiry is set anew. A claim whose
      * {@link LockClaim#waiting()} is {@link Waiting#QUEUE} takes a place in the queue when the lock is not available, and
      * keeps that place when sent again. A claim with {@link Waiting#NONE} leaves nothing behind when it is not granted, and
-     * never passes living waiters. A claim that was released before is not granted by a request sent before that release.
+     * never passes living waiters. A claim that would make a queue longer than the store allows is refused with
+     * {@link io.holdfast.LockQueueFullException}, and leaves nothing behind. A claim that was released before is not granted by a request sent before that release.
+     *
+     * <p>A back end that may not grant for a known time, such as a store that was restarted, fails with {@link
+     * LockBackendException#notYet}: that is no contention, and nothing was done. The engine waits for that time before its next attempt,
+     * and waits through any number of such failures in a row.
      *
      * @param claim the claim; {@link LockClaim#attempt()} numbers its looks
      * @return exactly one answer
@@ -79,6 +85,8 @@ public interface LockBackend {
      * than the others, so that it does not endanger the leases in those.
      *
      * @param claims held claims, of any locks
+     * <p>Each answer counts when it is emitted. So a store that gets the answers one by one should not keep them until the last.
+     *
      * @return one answer per claim, in the order of {@code claims}; an error leaves those without an answer unknown
      */
     default Flux<Renewal> renewAll(List<LockClaim> claims) {
@@ -95,6 +103,15 @@ public interface LockBackend {
     default Mono<Void> ping() {
         return Mono.empty();
     }
+
+    /**
+     * Refuses a lease that this back end cannot keep safe with its own settings. Asked when a lock is made, not when it is acquired. The default
+     * accepts any lease.
+     *
+     * @param lease {@link io.holdfast.LockOptions#leaseDuration()} of the lock
+     * @throws IllegalArgumentException names both settings and their values
+     */
+    default void checkLease(Duration lease) {}
 
     /**
      * Tells what this back end offers beyond an exclusive lock.
@@ -114,7 +131,9 @@ public interface LockBackend {
      * Gives back what this back end opened by itself: connections, threads, timers. Borrowed clients stay open. Held claims
      * are not released by this: the store frees them when their lease ends.
      *
-     * @return lazy and idempotent
+     * <p>Unlike all other methods, it begins when it is called, without a subscriber: {@link Closing} does that. Idempotent.
+     *
+     * @return tells the end, and may be ignored
      */
     Mono<Void> close();
 }

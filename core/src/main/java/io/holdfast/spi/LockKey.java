@@ -7,16 +7,20 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Which lock: its kind and name.
+ * Which lock: its kind and name. Names are compared as they are: a back end must not normalise, trim or fold them.
  *
  * @param kind the kind
- * @param name 1 to {@value #MAX_NAME_BYTES} bytes in UTF-8, any characters, not blank
+ * @param name 1 to {@value #MAX_NAME_BYTES} bytes in UTF-8, any characters, not blank; not normalised: two spellings of one text in
+ *     Unicode are two locks
  * @param permits how many may hold it at once, by this claim's own judgement; 1 unless a semaphore
  */
 public record LockKey(LockKind kind, String name, int permits) {
 
     /** The longest lock name, in bytes of its UTF-8 form. */
     public static final int MAX_NAME_BYTES = 512;
+
+    /** How much of a name that is refused stands in the message. */
+    private static final int SHOWN_CHARS = 40;
 
     /**
      * Checks the name and the permits.
@@ -33,7 +37,7 @@ public record LockKey(LockKind kind, String name, int permits) {
         checkName(name);
         if (permits < 1) {
             throw new IllegalArgumentException(
-                    "permits of semaphore '%s' must be at least 1, was %d".formatted(name, permits));
+                    "permits of semaphore '%s' must be at least 1, was %d".formatted(Printable.text(name), permits));
         }
         if (permits != 1 && kind != LockKind.SEMAPHORE) {
             throw new IllegalArgumentException(
@@ -62,8 +66,15 @@ public record LockKey(LockKind kind, String name, int permits) {
     }
 
     private static void checkName(String name) {
+        // First of all: what follows reads the whole name. Each char needs a byte at least.
+        if (name.length() > MAX_NAME_BYTES) {
+            throw new IllegalArgumentException(
+                    "lock name must be at most %d bytes in UTF-8, but has %d characters: '%s'"
+                            .formatted(MAX_NAME_BYTES, name.length(), Printable.start(name, SHOWN_CHARS)));
+        }
         if (name.isBlank()) {
-            throw new IllegalArgumentException("lock name must not be blank, was '%s'".formatted(name));
+            throw new IllegalArgumentException(
+                    "lock name must not be blank, was '%s'".formatted(Printable.start(name, SHOWN_CHARS)));
         }
         // Three bytes per char is the most UTF-8 needs (a surrogate pair needs four for two): no need to encode short
         // names.
@@ -82,8 +93,8 @@ public record LockKey(LockKind kind, String name, int permits) {
                     "lock name must be encodable as UTF-8, but has an unpaired surrogate", unpairedSurrogate);
         }
         if (bytes > MAX_NAME_BYTES) {
-            throw new IllegalArgumentException("lock name must be at most %d bytes in UTF-8, was %d: '%s…'"
-                    .formatted(MAX_NAME_BYTES, bytes, name.substring(0, 40)));
+            throw new IllegalArgumentException("lock name must be at most %d bytes in UTF-8, was %d: '%s'"
+                    .formatted(MAX_NAME_BYTES, bytes, Printable.start(name, SHOWN_CHARS)));
         }
     }
 }

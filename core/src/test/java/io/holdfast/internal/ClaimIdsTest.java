@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ClaimIdsTest {
 
@@ -37,6 +41,56 @@ class ClaimIdsTest {
             for (int i = 0; i < 100; i++) {
                 assertThat(seen.add(ids.next())).isTrue();
             }
+        }
+    }
+
+    /** A snapshot of a process is restored twice: both remember the same seed and the same count. */
+    @Test
+    void clonesOfOneClientDoNotMeet() {
+        Seed remembered = Seed.read();
+        ClaimIds one = ClaimIds.ofSystem(remembered);
+        ClaimIds other = ClaimIds.ofSystem(remembered);
+        Set<String> seen = new HashSet<>();
+
+        for (int i = 0; i < 100_000; i++) {
+            assertThat(seen.add(one.next())).isTrue();
+            assertThat(seen.add(other.next())).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1_000, 86_400_000, -1})
+    void aSeedIsNotUsedAfterASecondNorAfterTheClockWasSetBack(long jumpMillis) {
+        AtomicLong wallClock = new AtomicLong(1_000_000);
+        AtomicInteger reads = new AtomicInteger();
+        ClaimIds ids = new ClaimIds(
+                Seed.read(),
+                () -> {
+                    reads.incrementAndGet();
+                    return Seed.read();
+                },
+                wallClock::get,
+                () -> 7);
+        assertThat(ids.next()).isNotEmpty();
+        wallClock.addAndGet(999);
+        assertThat(ids.next()).isNotEmpty();
+        assertThat(reads).hasValue(0);
+        wallClock.addAndGet(jumpMillis < 0 ? -1_000 : jumpMillis);
+
+        assertThat(ids.next()).isNotEmpty();
+        assertThat(ids.next()).isNotEmpty();
+
+        assertThat(reads).hasValue(1);
+    }
+
+    @Test
+    void aGivenSeedGivesTheSameIdsAgain() {
+        Seed seed = new Seed(1, 2, 3);
+        ClaimIds first = new Chance(seed, () -> 0).ids();
+        ClaimIds again = new Chance(seed, () -> 0).ids();
+
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(first.next()).isEqualTo(again.next());
         }
     }
 

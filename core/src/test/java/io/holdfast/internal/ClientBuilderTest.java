@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -16,6 +17,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -59,7 +61,8 @@ class ClientBuilderTest {
 
     @Test
     void theDefaultOperationTimeoutIsAQuarterOfTheLeaseAndAtMostTwoSeconds() {
-        Engine engine = new Engine(backend, Schedulers.parallel(), null, new Events(null), null, Chance.ofSystem());
+        Engine engine = new Engine(
+                backend, Schedulers.parallel(), null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem());
 
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(4)))).isEqualTo(Duration.ofSeconds(1));
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(8)))).isEqualTo(Duration.ofSeconds(2));
@@ -92,6 +95,55 @@ class ClientBuilderTest {
     }
 
     @Test
+    void aLeaseThatTheBackEndRefusesIsRefusedWhenTheClientOrTheLockIsMade() {
+        LockBackend strict = new AtMostAMinute();
+        LockClient.Builder builder = LockClient.builder(strict).options(lease(Duration.ofSeconds(61)));
+
+        assertThatIllegalArgumentException().isThrownBy(builder::build).withMessage("at most a minute, was PT1M1S");
+        ReactiveLock lock = LockClient.create(strict).lock("stock/42");
+        assertThat(lock.with(lease(Duration.ofSeconds(60)))).isNotNull();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> lock.with(lease(Duration.ofSeconds(61))))
+                .withMessage("at most a minute, was PT1M1S");
+    }
+
+    /** The caller may mend the options and build again, or close it. */
+    @Test
+    void aRefusedClientLeavesTheBackEndToTheCaller() {
+        AtomicInteger closed = new AtomicInteger();
+        LockBackend own = (ForwardingLockBackend) () -> new Unused() {
+            @Override
+            public Mono<Void> close() {
+                return Mono.fromRunnable(closed::incrementAndGet);
+            }
+        };
+        LockClient.Builder builder = LockClient.builder(own).operationTimeout(Duration.ofSeconds(11));
+        assertThatIllegalArgumentException().isThrownBy(builder::build);
+        assertThat(closed).hasValue(0);
+
+        LockClient client = builder.operationTimeout(Duration.ofSeconds(10)).build();
+
+        assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(closed).hasValue(1);
+    }
+
+    /** Under a decorator, as in an application with metrics. */
+    private record AtMostAMinute() implements ForwardingLockBackend {
+
+        @Override
+        public LockBackend delegate() {
+            return (ForwardingLockBackend) () -> new Unused() {
+                @Override
+                public void checkLease(Duration lease) {
+                    if (lease.compareTo(Duration.ofMinutes(1)) > 0) {
+                        throw new IllegalArgumentException("at most a minute, was " + lease);
+                    }
+                }
+            };
+        }
+    }
+
+    @Test
     void nullIsRefusedByName() {
         LockClient.Builder builder = LockClient.builder(backend);
 
@@ -116,7 +168,7 @@ class ClientBuilderTest {
     }
 
     /** Building a client sends nothing. */
-    private static final class Unused implements LockBackend {
+    private static class Unused implements LockBackend {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {

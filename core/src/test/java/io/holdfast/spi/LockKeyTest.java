@@ -24,7 +24,27 @@ class LockKeyTest {
     void aBlankNameIsRefused(String name) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockKey.of(LockKind.MUTEX, name))
-                .withMessage("lock name must not be blank, was '" + name + "'");
+                .withMessage("lock name must not be blank, was '" + Printable.text(name) + "'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {" ", "x", LOCK_OF_FOUR_BYTES})
+    void aRefusedNameOfMegabytesMakesAShortMessage(String part) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockKey.of(LockKind.MUTEX, part.repeat(5_000_000)))
+                .satisfies(refused -> assertThat(refused.getMessage()).hasSizeLessThan(200))
+                .withMessageContainingAll("at most 512 bytes", "characters");
+    }
+
+    @Test
+    void aRefusedNameIsNotCutWithinASurrogatePair() {
+        String name = "a" + LOCK_OF_FOUR_BYTES.repeat(300);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockKey.of(LockKind.MUTEX, name))
+                .satisfies(refused ->
+                        assertThat(Printable.text(refused.getMessage())).isEqualTo(refused.getMessage()))
+                .withMessageContaining(LOCK_OF_FOUR_BYTES + "\u2026'");
     }
 
     @ParameterizedTest
@@ -36,7 +56,7 @@ class LockKeyTest {
         assertThat(LockKey.of(LockKind.MUTEX, longest).name()).isEqualTo(longest);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockKey.of(LockKind.MUTEX, longest + "a"))
-                .withMessageContainingAll("lock name", "at most 512 bytes", "was 513");
+                .withMessageContainingAll("lock name", "at most 512 bytes", "513");
     }
 
     @ParameterizedTest
@@ -73,6 +93,15 @@ class LockKeyTest {
     @Test
     void kindsOfOneNameAreDifferentLocks() {
         assertThat(LockKey.of(LockKind.MUTEX, "a")).isNotEqualTo(LockKey.of(LockKind.WRITE, "a"));
+    }
+
+    @Test
+    void namesAreNotNormalised() {
+        String asOneCharacter = "caf\u00e9";
+        String withACombiningAccent = "cafe\u0301";
+        assertThat(LockKey.of(LockKind.MUTEX, asOneCharacter))
+                .isNotEqualTo(LockKey.of(LockKind.MUTEX, withACombiningAccent));
+        assertThat(LockKey.of(LockKind.MUTEX, withACombiningAccent).name()).isEqualTo(withACombiningAccent);
     }
 
     @Test

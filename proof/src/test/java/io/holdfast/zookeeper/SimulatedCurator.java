@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.listen.Listenable;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
@@ -69,10 +70,13 @@ public final class SimulatedCurator {
             }
             return null;
         });
+        Object never = proxy(Listenable.class, (self, method, args) -> null); // its owner never closes it
         return (CuratorFramework) proxy(CuratorFramework.class, (self, method, args) -> switch (method.getName()) {
             case "getConnectionStateListenable" -> states;
             case "getZookeeperClient" -> client;
             case "getNamespace" -> "";
+            case "getState" -> CuratorFrameworkState.STARTED;
+            case "getCuratorListenable" -> never;
             case "equals" -> self == args[0];
             case "hashCode" -> 1;
             case "toString" -> "curator of " + host;

@@ -30,6 +30,7 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import reactor.core.Disposable;
@@ -42,6 +43,8 @@ import reactor.core.Disposable;
 final class SimulatedZooKeeper extends ZooKeeper {
 
     private static final Constructor<?> NONE = none();
+
+    private static final ZKClientConfig DEFAULTS = new ZKClientConfig();
 
     private record Request(Ask ask, Consumer<Answer> answer) {}
 
@@ -423,6 +426,11 @@ final class SimulatedZooKeeper extends ZooKeeper {
     @Override
     public long getSessionId() {
         return session;
+    }
+
+    @Override
+    public ZKClientConfig getClientConfig() {
+        return DEFAULTS;
     }
 
     @Override

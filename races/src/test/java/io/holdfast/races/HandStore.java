@@ -1,5 +1,6 @@
 package io.holdfast.races;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -112,6 +113,14 @@ public final class HandStore implements LockBackend {
         MonoSink<Renewal> asked = renewal;
         if (asked != null) {
             asked.success(answer);
+        }
+    }
+
+    /** Fails the renewal in flight, if there is one. */
+    public void failRenewal() {
+        MonoSink<Renewal> asked = renewal;
+        if (asked != null) {
+            asked.error(new LockBackendException("a", "on purpose", true, null));
         }
     }
 

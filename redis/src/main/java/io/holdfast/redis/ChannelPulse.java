@@ -1,39 +1,41 @@
 package io.holdfast.redis;
 
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out that the channel is dead although nobody closed it. It is idle by nature, so silence alone tells nothing: while
- * somebody waits, it is asked for a sign of life at a fixed pace, one small command whatever the number of waiters.
+ * Finds out that the channel is dead although nobody closed it. It is idle by nature, so silence alone tells nothing: from time to time
+ * a look that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the look. So this costs
+ * no command, and nothing at all when nobody waits.
+ *
+ * <p>The channel is suspected when the answer is there and the echo is not, some time later. A server or a machine that is slow is slow
+ * with both, so it is waited for longer, the slower the answer was, and the more often the suspicion was wrong.
  */
 final class ChannelPulse {
 
-    /**
-     * Twice this passes at most until a dead connection is found out. With a new one made after that, a waiter still has the
-     * lock within a second of the release.
-     */
-    static final long PERIOD_MILLIS = 300;
+    /** The shortest time between two questions. Messages of any other kind show as well that the channel lives. */
+    static final long PERIOD_MILLIS = 1_000;
 
-    /** So much later than it was told to look may a waiter look. */
-    private static final long SLACK_MILLIS = 1_000;
+    /** From the answer to a look until its echo is missed. */
+    static final long PATIENCE_MILLIS = 500;
+
+    private static final long MOST_PATIENCE_MILLIS = 8_000;
 
     private final Later later;
     private final LongSupplier nanoTime;
-    private final Runnable ask;
-    private final Runnable atSilence;
-    private final AtomicBoolean isBeating = new AtomicBoolean();
+    private final Consumer<Question> atSilence;
 
-    /** Written by those who wait: the pulse beats until then, in nanoseconds. */
-    private final AtomicLong wantedUntil;
+    /** When the last question was asked; written by whoever asks. */
+    private final AtomicLong askedAt;
 
-    /** Written by the beat: when an answer was asked for. */
-    private volatile long askedAt;
-
-    /** Written by the driver's threads: when anything was heard. */
+    /** When anything was heard; written by the driver's threads. */
     private volatile long heardAt;
+
+    /** Written by the driver's threads. */
+    private volatile long patienceMillis = PATIENCE_MILLIS;
 
     /** Runs something after a while, once. */
     @FunctionalInterface
@@ -42,63 +44,68 @@ final class ChannelPulse {
     }
 
     /**
-     * A pulse that does not beat yet.
+     * Nothing was asked yet.
      *
      * @param nanoTime as {@link System#nanoTime}
-     * @param ask asks for a sign of life, or opens a channel that is not there
-     * @param atSilence run at each beat at which there was no answer to the one before
+     * @param atSilence told of a question that was left without its echo
      */
-    ChannelPulse(Later later, LongSupplier nanoTime, Runnable ask, Runnable atSilence) {
+    ChannelPulse(Later later, LongSupplier nanoTime, Consumer<Question> atSilence) {
         this.later = later;
         this.nanoTime = nanoTime;
-        askedAt = nanoTime.getAsLong();
-        heardAt = askedAt;
-        wantedUntil = new AtomicLong(askedAt);
-        this.ask = ask;
         this.atSilence = atSilence;
+        long now = nanoTime.getAsLong();
+        askedAt = new AtomicLong(now - TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS));
+        heardAt = askedAt.get();
     }
 
-    /** Beats for at least so long, since somebody waits. */
-    void beatFor(long millis) {
-        long until = nanoTime.getAsLong() + TimeUnit.MILLISECONDS.toNanos(millis + SLACK_MILLIS);
-        wantedUntil.accumulateAndGet(until, (known, wanted) -> wanted - known > 0 ? wanted : known);
-        if (isBeating.compareAndSet(false, true)) {
-            heard();
-            next();
+    /** One look that asks for an echo. */
+    final class Question {
+
+        private final long sentAt;
+
+        Question(long sentAt) {
+            this.sentAt = sentAt;
         }
+
+        /** The look was answered, and so the echo was published. */
+        void answered() {
+            long tookMillis = TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - sentAt);
+            long patience = Math.min(MOST_PATIENCE_MILLIS, Math.max(patienceMillis, 2 * tookMillis));
+            later.run(patience, () -> {
+                if (isUnheard()) {
+                    atSilence.accept(this);
+                }
+            });
+        }
+
+        /** Whether nothing was heard since it was asked. */
+        boolean isUnheard() {
+            return heardAt - sentAt < 0;
+        }
+    }
+
+    /** For a look that is about to be sent; null when it need not ask. */
+    @Nullable
+    Question ask() {
+        long now = nanoTime.getAsLong();
+        long last = askedAt.get();
+        long period = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
+        boolean isDue = now - last >= period && now - heardAt >= period;
+        return isDue && askedAt.compareAndSet(last, now) ? new Question(now) : null;
     }
 
     void heard() {
         heardAt = nanoTime.getAsLong();
     }
 
-    /** Whether what was asked for last was not answered yet. */
-    boolean isSilent() {
-        return heardAt - askedAt < 0;
+    /** The echo came after all: it is not the channel that is slow. */
+    void wasWrong() {
+        patienceMillis = Math.min(MOST_PATIENCE_MILLIS, 2 * patienceMillis);
     }
 
-    private boolean isOver() {
-        return nanoTime.getAsLong() - wantedUntil.get() > 0;
-    }
-
-    private void next() {
-        later.run(PERIOD_MILLIS, this::beat);
-    }
-
-    private void beat() {
-        if (isOver()) {
-            isBeating.set(false);
-            // Somebody may have come in between, and have seen it beat.
-            if (isOver() || !isBeating.compareAndSet(false, true)) {
-                return;
-            }
-        }
-        if (isSilent()) {
-            atSilence.run();
-        } else {
-            askedAt = nanoTime.getAsLong();
-        }
-        ask.run();
-        next();
+    /** Another connection has taken the place of the silent one. */
+    void startAnew() {
+        patienceMillis = PATIENCE_MILLIS;
+        heard();
     }
 }

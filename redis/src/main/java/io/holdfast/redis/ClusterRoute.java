@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.redis.SlotMap.Node;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -108,7 +109,7 @@ final class ClusterRoute implements Route {
 
     @Override
     public @Nullable Stop redirected(CommandLink from, Throwable error) {
-        SlotMap.Redirection to = RedisFailures.isAnswer(error)
+        SlotMap.Redirection to = KnownError.isAnswer(error)
                 ? SlotMap.redirection(String.valueOf(error.getMessage()), nodeOf(from.uri()))
                 : null;
         if (to == null) {
@@ -149,6 +150,25 @@ final class ClusterRoute implements Route {
         suspect(link);
     }
 
+    /** Others know who has the slots now. This one may be elsewhere: its host may be a name. */
+    @Override
+    public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
+        boolean isDemoted = KnownError.isDemoted(error);
+        if (isDemoted || KnownError.isCutOff(error)) {
+            suspect(from);
+        }
+        if (isDemoted) {
+            from.leave(used, () -> leaveTheChannel(from));
+        }
+    }
+
+    private void leaveTheChannel(CommandLink from) {
+        RouteListener told = listener;
+        if (told != null) {
+            told.suspect(from);
+        }
+    }
+
     @Override
     public void listener(RouteListener told) {
         listener = told;
@@ -163,6 +183,11 @@ final class ClusterRoute implements Route {
     public @Nullable String tagOf(int group) {
         Node master = map.masterOf(group);
         return master == null ? null : master.tag();
+    }
+
+    @Override
+    public @Nullable String hashTagAt(CommandLink link, int first) {
+        return map.hashTagOf(nodeOf(link.uri()), first);
     }
 
     @Override
@@ -189,7 +214,7 @@ final class ClusterRoute implements Route {
     @CanIgnoreReturnValue
     private CompletableFuture<SlotMap> refreshed(Supplier<Set<Node>> servers) {
         Refresh last = refresh.get();
-        long now = System.nanoTime();
+        long now = driver.nanoTime();
         if (last != null && last.isUnderWay(now)) {
             return last.answer();
         }
@@ -217,16 +242,19 @@ final class ClusterRoute implements Route {
         List<Node> asked = servers.stream().limit(ASKED_AT_ONCE).toList();
         AtomicInteger open = new AtomicInteger(asked.size());
         for (Node node : asked) {
-            var unused = linkTo(node).slots().whenComplete((slots, error) -> {
-                SlotMap fresh = error == null ? SlotMap.read(slots, node) : SlotMap.EMPTY;
-                if (!fresh.nodes().isEmpty() && !answer.isDone()) {
-                    adopt(fresh);
-                    answer.complete(fresh);
-                } else if (open.decrementAndGet() == 0) {
-                    answer.completeExceptionally(
-                            error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
-                }
-            });
+            var unused = linkTo(node)
+                    .slots()
+                    .thenApply(slots -> SlotMap.read(slots, node))
+                    .whenComplete((map, error) -> {
+                        SlotMap fresh = error == null ? map : SlotMap.EMPTY;
+                        if (!fresh.nodes().isEmpty() && !answer.isDone()) {
+                            adopt(fresh);
+                            answer.complete(fresh);
+                        } else if (open.decrementAndGet() == 0) {
+                            answer.completeExceptionally(
+                                    error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
+                        }
+                    });
         }
     }
 
@@ -252,7 +280,7 @@ final class ClusterRoute implements Route {
     private void tidyUp() {
         isTidyingUp.set(false);
         Set<Node> masters = Set.copyOf(map.nodes());
-        long longAgo = System.nanoTime() - FORGET.toNanos();
+        long longAgo = driver.nanoTime() - FORGET.toNanos();
         links.forEach((node, link) -> {
             if (!masters.contains(node) && link.isSilentSince(longAgo) && links.remove(node, link)) {
                 link.end();

@@ -33,6 +33,12 @@ final class CommandLink {
     /** As for the driver's own handshake. */
     private static final Duration PREPARATION_LIMIT = Duration.ofSeconds(5);
 
+    /** So long a connection that was left stays open: what was sent there before is answered meanwhile. */
+    private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
+
+    /** So long the answer to a call that nobody waits for may still tell that the server has the script. */
+    private static final Duration LATE_ANSWER = Duration.ofMillis(500);
+
     /** Less is no silence. */
     private static final long SILENCE_MILLIS = 100;
 
@@ -41,7 +47,10 @@ final class CommandLink {
     private final long patienceNanos;
     private final ConnectionSetup setup;
     private final Consumer<CommandLink> onConnected;
-    private final SendQueue queue = new SendQueue();
+    private final SendQueue queue;
+
+    /** Used within the queue. */
+    private final ScriptLoads loads = new ScriptLoads();
 
     /** Those who wait for the connection; polled within the queue only. */
     private final Queue<BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable>>
@@ -68,6 +77,11 @@ final class CommandLink {
 
     /** Set while it is to be seen whether the connection is silent. */
     private final AtomicBoolean isDoubted = new AtomicBoolean();
+
+    /** Set while a connection is about to be left; {@link #pace} is touched by the thread that sets it. */
+    private final AtomicBoolean isLeaving = new AtomicBoolean();
+
+    private final LeavePace pace = new LeavePace();
 
     /** Written by those who send: when the first command was sent after the last answer. */
     private volatile long askedAt;
@@ -96,6 +110,7 @@ final class CommandLink {
         this.driver = driver;
         this.uri = uri;
         patienceNanos = patience.toNanos();
+        queue = new SendQueue(driver::runWhereCommandsAreWritten);
         this.setup = setup;
         this.onConnected = onConnected;
         answeredAt = driver.nanoTime();
@@ -159,14 +174,38 @@ final class CommandLink {
      * @param error null for none
      */
     void answered(LuaScript script, @Nullable String error) {
-        if (error == null) {
+        // An error of the script itself names it by its hash: it is there, and others need not bring it. A server that
+        // is
+        // no master is left, and the others wait for the next one.
+        if (error == null || (error.contains(script.sha()) && !KnownError.tellsOfNoMaster(error))) {
             if (!present.contains(script)) {
                 present.add(script);
+            }
+            if (loads.isAny()) {
+                inOrder(() -> loads.arrived(script));
             }
         } else if (error.startsWith("NOSCRIPT")) {
             present.remove(script);
         }
         answered();
+    }
+
+    /** Within {@link #inOrder} only. */
+    ScriptLoads loads() {
+        return loads;
+    }
+
+    /**
+     * A call that was to bring a script has ended.
+     *
+     * @param isLate whether its answer may still come: others wait for that a while
+     */
+    void ended(LuaScript script, ScriptLoads.Call call, boolean isLate) {
+        if (isLate) {
+            driver.later(LATE_ANSWER, () -> inOrder(() -> loads.ended(script, call)));
+        } else {
+            inOrder(() -> loads.ended(script, call));
+        }
     }
 
     /** A call was given up on. */
@@ -227,6 +266,36 @@ final class CommandLink {
     }
 
     /**
+     * The server takes no writes: it is not the master any more, or not yet. Leaves the connection; the next one finds the server by its
+     * address anew. What is under way is answered first. However many answers say so, a connection is left once; and while each new one leads
+     * to such a server again, after longer and longer pauses.
+     *
+     * @param used the connection that the answer came on
+     * @param atLeave run when it was left
+     */
+    void leave(@Nullable StatefulRedisConnection<String, String> used, Runnable atLeave) {
+        if (used == null || used != connection || !isLeaving.compareAndSet(false, true)) {
+            return;
+        }
+        long pause = used == connection ? pace.nextPause(driver.nanoTime()) : 0;
+        if (pause == 0) {
+            leaveNow(used, atLeave);
+        } else {
+            driver.later(Duration.ofNanos(pause), () -> leaveNow(used, atLeave));
+        }
+    }
+
+    private void leaveNow(StatefulRedisConnection<String, String> used, Runnable atLeave) {
+        CommandLink side = blocking.get();
+        boolean isLeft = drop(used, LAST_ANSWERS);
+        isLeaving.set(false);
+        if (isLeft) {
+            boolean unused = side != null && side.drop();
+            atLeave.run();
+        }
+    }
+
+    /**
      * Ends an open connection; the next command makes a new one. What is under way on the old one fails, with an unknown outcome.
      *
      * @return false when there is none that is open
@@ -240,13 +309,21 @@ final class CommandLink {
     }
 
     private boolean drop(@Nullable StatefulRedisConnection<String, String> old) {
+        return drop(old, Duration.ZERO);
+    }
+
+    private boolean drop(@Nullable StatefulRedisConnection<String, String> old, Duration grace) {
         CompletableFuture<StatefulRedisConnection<String, String>> made = attempt.get();
         if (old == null || old != connection || !old.isOpen() || made == null || !attempt.compareAndSet(made, null)) {
             return false;
         }
         connection = null;
         nextEpoch();
-        close(old);
+        if (grace.isZero()) {
+            close(old);
+        } else {
+            driver.later(grace, () -> close(old));
+        }
         return true;
     }
 
@@ -273,6 +350,9 @@ final class CommandLink {
     private void nextEpoch() {
         epoch.incrementAndGet();
         present.clear(); // it may be another server, or one that has forgotten
+        if (loads.isAny()) {
+            inOrder(loads::interrupted);
+        }
     }
 
     /** Which connection this is. What was asked and answered in one epoch was so on one connection. */
@@ -305,7 +385,7 @@ final class CommandLink {
             inOrder(() -> {
                 asked();
                 var unused = question.apply(made).whenComplete((answer, error) -> {
-                    if (error == null || RedisFailures.isAnswer(error)) {
+                    if (error == null || KnownError.isAnswer(error)) {
                         answered();
                     }
                     if (error == null) {
@@ -333,7 +413,7 @@ final class CommandLink {
             StatefulRedisConnection<String, String> made,
             CompletableFuture<StatefulRedisConnection<String, String>> mine) {
         nextEpoch();
-        made.addListener(new Epochs());
+        made.addListener(new Epochs(made));
         CompletableFuture<StatefulRedisConnection<String, String>> preparation = setup.prepare(this, made);
         if (!preparation.isDone()) {
             driver.later(PREPARATION_LIMIT, () -> {
@@ -360,16 +440,32 @@ final class CommandLink {
 
     private final class Epochs implements RedisConnectionStateListener {
 
+        private final StatefulRedisConnection<String, String> mine;
+
+        Epochs(StatefulRedisConnection<String, String> mine) {
+            this.mine = mine;
+        }
+
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> restored, SocketAddress server) {
-            nextEpoch();
-            answered();
-            onConnected.accept(CommandLink.this);
+            if (!isReplaced()) {
+                nextEpoch();
+                answered();
+                onConnected.accept(CommandLink.this);
+            }
         }
 
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
-            nextEpoch();
+            if (!isReplaced()) {
+                nextEpoch();
+            }
+        }
+
+        /** It was left, and another one is in force: what becomes of this one concerns nobody. */
+        private boolean isReplaced() {
+            StatefulRedisConnection<String, String> present = connection;
+            return present != null && present != mine;
         }
     }
 

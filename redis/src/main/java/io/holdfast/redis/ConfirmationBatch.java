@@ -42,6 +42,9 @@ final class ConfirmationBatch {
     /** Written within the queue of the connection; null before the commands are sent. */
     private volatile @Nullable Sent sent;
 
+    /** The master's connection for all other commands, when these were sent; written within the queue of this one. */
+    private volatile @Nullable StatefulRedisConnection<String, String> leader;
+
     /** Claims that can be renewed by one script call. */
     private record Group(int keys, LockScripts scripts) {}
 
@@ -97,6 +100,7 @@ final class ConfirmationBatch {
         if (isOver.get()) {
             return;
         }
+        leader = master.ready();
         Sent now = new Sent(type, parts(type), waitCommand());
         sent = now;
         CompletableFuture<?>[] answers = now.commands().toArray(CompletableFuture<?>[]::new);
@@ -153,6 +157,7 @@ final class ConfirmationBatch {
     private void tell(Part<?> part, long confirmed) {
         Throwable refused = failure(part.command());
         if (refused != null) {
+            owner.route().refused(master, leader, refused);
             part.grants().forEach(grant -> owner.redirect(master, grant, refused));
             return;
         }
@@ -175,6 +180,7 @@ final class ConfirmationBatch {
             return;
         }
         boolean unused = master.blocking().drop();
+        owner.route().refused(master, leader, error);
         try {
             grants.forEach(grant -> owner.fail(grant, error));
         } finally {

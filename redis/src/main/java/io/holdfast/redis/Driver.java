@@ -25,6 +25,15 @@ interface Driver {
     /** A connection for the commands of locks is in force: for the first time, or again. */
     void connected(CommandLink link);
 
+    /**
+     * Has the thread that writes commands run it, later. False when this thread is to run it, now: it is that thread, or there is none.
+     *
+     * @throws java.util.concurrent.RejectedExecutionException if that thread has ended
+     */
+    default boolean runWhereCommandsAreWritten(Runnable task) {
+        return false;
+    }
+
     /** Runs it on one of the driver's threads, unless this is closed by then. */
     void later(Duration pause, Runnable task);
 

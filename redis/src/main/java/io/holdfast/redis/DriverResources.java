@@ -29,16 +29,17 @@ final class DriverResources implements ClientResources {
 
     private final ClientResources given;
     private final NettyCustomizer customizer;
-    private final EventLoopGroupProvider eventLoops;
+    private final OneEventLoop eventLoops;
+    private final UnfinishedChannels unfinished = new UnfinishedChannels();
 
     DriverResources(ClientResources given) {
         this.given = given;
-        customizer = new Consolidating(given.nettyCustomizer());
+        customizer = new Consolidating(given.nettyCustomizer(), unfinished);
         eventLoops = new OneEventLoop(given.eventLoopGroupProvider());
     }
 
     /** After what the caller adds, which therefore sees each command by itself. */
-    private record Consolidating(NettyCustomizer callers) implements NettyCustomizer {
+    private record Consolidating(NettyCustomizer callers, UnfinishedChannels unfinished) implements NettyCustomizer {
 
         @Override
         public void afterBootstrapInitialized(Bootstrap bootstrap) {
@@ -49,7 +50,13 @@ final class DriverResources implements ClientResources {
         public void afterChannelInitialized(Channel channel) {
             callers.afterChannelInitialized(channel);
             channel.pipeline().addFirst(new FlushConsolidationHandler());
+            unfinished.add(channel);
         }
+    }
+
+    /** Nobody waits for connections any more. */
+    void closeUnfinished() {
+        unfinished.closeAll();
     }
 
     @Override
@@ -95,6 +102,11 @@ final class DriverResources implements ClientResources {
     @Override
     public EventBus eventBus() {
         return given.eventBus();
+    }
+
+    /** The thread of all connections of the client. */
+    OneEventLoop eventLoop() {
+        return eventLoops;
     }
 
     @Override

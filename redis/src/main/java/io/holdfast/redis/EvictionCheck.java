@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.Printable;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,9 @@ final class EvictionCheck {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisLockBackend.class);
 
+    /** What a server tells may be anything. */
+    private static final int LONGEST_POLICY = 50;
+
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     void look(CommandLink link) {
@@ -25,7 +29,10 @@ final class EvictionCheck {
     private void judge(CommandLink link, @Nullable String text, @Nullable Throwable error) {
         String server = RedisFailures.at(List.of(link.uri())).server();
         if (text == null) {
-            LOG.debug("Redis at {} does not tell its maxmemory-policy, which should be noeviction", server, error);
+            LOG.debug(
+                    "Redis at {} does not tell its maxmemory-policy, which should be noeviction: {}",
+                    server,
+                    error == null ? "no text" : RedisFailures.told(error));
             return;
         }
         ServerInfo info = ServerInfo.parse(text);
@@ -34,7 +41,7 @@ final class EvictionCheck {
                     "Redis at {} has maxmemory-policy {}: when its memory is full it may delete a held lock and grant it again "
                             + "while its holder works on. Set maxmemory-policy noeviction, or use a server of its own for locks.",
                     server,
-                    info.evictionPolicy());
+                    Printable.start(String.valueOf(info.evictionPolicy()), LONGEST_POLICY));
         }
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -17,9 +18,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeadLooks {
 
+    /** Each earlier look needs one more, and anybody with rights to the channel can ask for ever earlier ones. */
+    static final int MOST_TASKS = 64;
+
     private final BiConsumer<Duration, Runnable> later;
     private final LongSupplier nanoTime;
     private final Consumer<String> look;
+
+    /** Tasks that were not run yet. */
+    private final AtomicInteger planned = new AtomicInteger();
 
     /** When each claim looks. */
     private final ConcurrentMap<String, Long> due = new ConcurrentHashMap<>();
@@ -37,7 +44,10 @@ final class HeadLooks {
 
         @Override
         public void run() {
-            lookNow(this);
+            planned.decrementAndGet();
+            if (first.compareAndSet(this, null)) { // else the one that came before it has planned the next
+                lookNow();
+            }
         }
     }
 
@@ -53,10 +63,10 @@ final class HeadLooks {
         this.look = look;
     }
 
-    /** A claim that is there already keeps its time. */
+    /** A claim that is there already looks at the earlier of the two times. */
     void add(String claimId, Duration within) {
         long at = nanoTime.getAsLong() + within.toNanos();
-        if (due.putIfAbsent(claimId, at) == null) {
+        if (due.merge(claimId, at, (known, other) -> other - known < 0 ? other : known) == at) {
             arm(at);
         }
     }
@@ -65,20 +75,21 @@ final class HeadLooks {
         due.remove(claimId);
     }
 
+    /** With too many tasks, a look comes when the first of them is run. */
     private void arm(long atNanos) {
         Task known = first.get();
-        while (known == null || atNanos - known.atNanos < 0) {
+        while (known == null || (atNanos - known.atNanos < 0 && planned.get() < MOST_TASKS)) {
             Task mine = new Task(atNanos);
             if (first.compareAndSet(known, mine)) {
+                planned.incrementAndGet();
                 later.accept(Duration.ofNanos(Math.max(0, atNanos - nanoTime.getAsLong())), mine);
-                return; // one that it replaces runs as well, and finds little to do
+                return; // one that it replaces runs as well, and does nothing
             }
             known = first.get();
         }
     }
 
-    private void lookNow(Task task) {
-        first.compareAndSet(task, null);
+    private void lookNow() {
         long now = nanoTime.getAsLong();
         due.forEach((claimId, at) -> {
             if (at - now > 0) {

@@ -5,7 +5,7 @@ package io.holdfast.redis;
  *
  * @param claimId who holds it
  * @param pauseNanos the shortest time between two reminders of the server, when others touch the key
- * @param remindedAt when the server was last asked to watch the key; {@code System.nanoTime}
+ * @param remindedAt when the server was last asked to watch the key, by the clock of the driver
  * @param isTouched whether the server has told of a change since
  */
 record HeldKey(String claimId, long pauseNanos, long remindedAt, boolean isTouched) {
@@ -19,6 +19,14 @@ record HeldKey(String claimId, long pauseNanos, long remindedAt, boolean isTouch
 
     HeldKey touched() {
         return new HeldKey(claimId, pauseNanos, remindedAt, true);
+    }
+
+    HeldKey reminded(long now) {
+        return new HeldKey(claimId, pauseNanos, now, false);
+    }
+
+    boolean isReminderDue(long now) {
+        return now - remindedAt >= pauseNanos;
     }
 
     /** Whether the server is to be asked again now. Without the pause, a table that is too small would never come to rest. */

@@ -45,6 +45,7 @@ final class LettuceClient implements Driver {
     private static final int CLOSING_SECONDS = 15;
 
     private final RedisClient client;
+    private final DriverResources resources;
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
@@ -61,8 +62,13 @@ final class LettuceClient implements Driver {
     /** Written once, before the first connection. */
     private volatile ConnectionSetup setup = ConnectionSetup.NONE;
 
-    private LettuceClient(RedisClient client, @Nullable ClientResources own, @Nullable EvictionCheck eviction) {
+    private LettuceClient(
+            RedisClient client,
+            DriverResources resources,
+            @Nullable ClientResources own,
+            @Nullable EvictionCheck eviction) {
         this.client = client;
+        this.resources = resources;
         this.own = own;
         this.eviction = eviction;
         client.addListener(active);
@@ -95,9 +101,10 @@ final class LettuceClient implements Driver {
             @Nullable EvictionCheck eviction) {
         ClientResources used = shared == null ? resources() : shared;
         ClientResources own = shared == null ? used : null;
-        RedisClient client = RedisClient.create(new DriverResources(used));
+        DriverResources resources = new DriverResources(used);
+        RedisClient client = RedisClient.create(resources);
         client.setOptions(options(ssl, protocol, timeouts));
-        return new LettuceClient(client, own, eviction);
+        return new LettuceClient(client, resources, own, eviction);
     }
 
     /** The driver forgets what it does not replay, and whoever waits for an answer would wait for ever: so it is told. */
@@ -198,12 +205,16 @@ final class LettuceClient implements Driver {
         // The driver would restore it for nobody; and its shutdown closes what it knows, and may not have known this
         // one.
         var unusedClosing = connection.closeAsync();
-        fail(result, lost != null ? lost : new CancellationException("the back end was closed"));
+        fail(result, lost != null ? lost : closed());
+    }
+
+    private static CancellationException closed() {
+        return new CancellationException(KnownError.CLOSED);
     }
 
     private void fail(CompletableFuture<?> attempt, Throwable error) {
         attempts.removeIf(it -> it == attempt);
-        attempt.completeExceptionally(error);
+        attempt.completeExceptionally(isClosed() ? closed() : error);
     }
 
     @Override
@@ -211,6 +222,11 @@ final class LettuceClient implements Driver {
         if (eviction != null) {
             eviction.look(link);
         }
+    }
+
+    @Override
+    public boolean runWhereCommandsAreWritten(Runnable task) {
+        return resources.eventLoop().execute(task);
     }
 
     @Override
@@ -246,17 +262,13 @@ final class LettuceClient implements Driver {
 
     @Override
     public Mono<Void> close() {
-        return Mono.fromFuture(
-                () -> {
-                    if (isClosed.compareAndSet(false, true)) {
-                        // The driver's shutdown waits for its timer's thread: on a thread that may wait, and ends then.
-                        Thread closer = new Thread(this::shutdown, "holdfast-redis-close");
-                        closer.setDaemon(true);
-                        closer.start();
-                    }
-                    return closed;
-                },
-                true);
+        if (isClosed.compareAndSet(false, true)) {
+            // The driver's shutdown waits for its timer's thread: on a thread that may wait, and ends then.
+            Thread closer = new Thread(this::shutdown, "holdfast-redis-close");
+            closer.setDaemon(true);
+            closer.start();
+        }
+        return Mono.fromFuture(closed, true);
     }
 
     private void shutdown() {
@@ -264,6 +276,7 @@ final class LettuceClient implements Driver {
         // (redis/lettuce#3880), and its shutdown waits for that loop.
         var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
         try {
+            resources.closeUnfinished();
             awaitAttempts();
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
             if (own != null) {
@@ -282,8 +295,8 @@ final class LettuceClient implements Driver {
             CompletableFuture.allOf(attempts.toArray(CompletableFuture<?>[]::new))
                     .exceptionally(failed -> null)
                     .get(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException silentServer) {
-            // It is not waited for any longer.
+        } catch (TimeoutException notEvenAChannel) {
+            // Such as a name that is being looked up. It is not waited for any longer.
         }
     }
 }

@@ -15,10 +15,11 @@ import java.util.OptionalLong;
  * @param at when the server was asked
  * @param holderCount how many hold it; a holder whose time is over does not count, although it may still be stored
  * @param holders those who hold it, the first to expire first; at most {@value #MOST_HOLDERS}
- * @param waiterCount how many have a place in the queue, those included that died there and were not found out yet
+ * @param waiterCount how many have a place in the queue, those included that died there and were not found out yet; not those that
+ *     were set aside because they could not be told
  * @param waiters the head of the queue, the next one first; at most {@value #MOST_WAITERS}
  * @param interestCount how many have no place and asked to be told when it gets free
- * @param lastToken the last fencing token granted; empty a day after the moment that it stands for, also while it is held
+ * @param lastToken the last fencing token granted; empty two hours after the moment that it stands for, also while it is held
  * @param foreignKeys keys of this lock under which there is something else, which this library refuses to touch: acquiring
  *     and releasing fail until it is gone. What would be under them is not in this report
  */

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
 
 /** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
 final class LockRequests {
@@ -24,41 +23,42 @@ final class LockRequests {
 
     private final String keyPrefix;
     private final String claimMillis;
+    private final QueueLimit limit;
     private final Function<CommandLink, String> ownChannel;
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
     /**
      * Requests of one client.
      *
+     * @param limit how many may wait for one lock
      * @param ownChannel the name of the channel that the client has at a server
      */
-    LockRequests(String keyPrefix, Duration claimTime, Function<CommandLink, String> ownChannel) {
+    LockRequests(String keyPrefix, Duration claimTime, QueueLimit limit, Function<CommandLink, String> ownChannel) {
         LockScripts.readAll();
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
+        this.limit = limit;
         this.ownChannel = ownChannel;
     }
 
     /**
      * A look.
      *
-     * @param channel where the claim can be told, by the server that the look is sent to; empty when it has to poll
-     * @param hasToWait told before the answer is passed on that the lock is not available: in how many ms it is looked for again
+     * @param look where the claim can be told, and told of the answer before it is passed on
      */
-    ScriptCall.Request<LockAttempt> acquire(
-            LockClaim claim, Function<CommandLink, String> channel, LongConsumer hasToWait) {
+    ScriptCall.Request<LockAttempt> acquire(LockClaim claim, ChannelLook look) {
         LockKeys keys = keysOf(claim);
         return new ScriptCall.Request<>(
                 LockScripts.of(keys.type()).acquire(),
                 keys.holder(),
-                (to, link) -> writeAcquire(claim, keys, channel.apply(link), to),
+                (to, link) -> writeAcquire(claim, keys, look.channelAt(link), look, to),
                 3,
-                reply -> attempt(reply, hasToWait),
+                reply -> attempt(claim, keys, look, reply),
                 () -> RedisFailures.Subject.of("acquire", keys),
                 () -> unanswered.add(claim.id()));
     }
 
-    private void writeAcquire(LockClaim claim, LockKeys keys, String channel, ScriptArgs to) {
+    private void writeAcquire(LockClaim claim, LockKeys keys, String channel, ChannelLook look, ScriptArgs to) {
         keys.writeAll(claim.id(), to);
         to.text(claim.id())
                 .number(claim.lease().toMillis())
@@ -70,13 +70,14 @@ final class LockRequests {
         if (keys.type() != LockKeys.Type.MUTEX) {
             to.text(word(claim.key().kind())).number(claim.key().permits());
         }
+        to.text(channel.isEmpty() ? "" : look.secret()).text(look.wantsEcho() ? "1" : "0");
     }
 
-    private static String word(Waiting waiting) {
+    private String word(Waiting waiting) {
         return switch (waiting) {
             case NONE -> "none";
             case NOTIFY -> "notify";
-            case QUEUE -> "queue";
+            case QUEUE -> limit.word();
         };
     }
 
@@ -89,13 +90,12 @@ final class LockRequests {
         };
     }
 
-    private static LockAttempt attempt(long[] reply, LongConsumer hasToWait) {
-        if (reply[0] == 1) {
-            return new LockAttempt.Acquired(reply[1], Duration.ofMillis(reply[2]));
+    private LockAttempt attempt(LockClaim claim, LockKeys keys, ChannelLook look, long[] reply) {
+        if (QueueLimit.isMet(reply)) {
+            look.refused();
+            throw limit.refusal(keys.lockName(), reply[1]);
         }
-        hasToWait.accept(reply[1]);
-        Duration lookAgainWithin = Duration.ofMillis(reply[1]);
-        return reply[0] == 2 ? new LockAttempt.Queued(lookAgainWithin) : new LockAttempt.Contended(lookAgainWithin);
+        return look.answered(Replies.attempt(reply, claim.lease().toMillis()));
     }
 
     /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
@@ -118,11 +118,12 @@ final class LockRequests {
     }
 
     private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {
-        List<Renewal> answers = new ArrayList<>(reply.length);
-        for (int i = 0; i < reply.length; i++) {
+        boolean[] held = Replies.yesOrNo(reply, claims.size());
+        List<Renewal> answers = new ArrayList<>(held.length);
+        for (int i = 0; i < held.length; i++) {
             // Whole milliseconds were sent, so no more is promised.
             Duration lease = Duration.ofMillis(claims.get(i).lease().toMillis());
-            answers.add(reply[i] == 1 ? new Renewal.Held(lease) : NOT_HELD);
+            answers.add(held[i] ? new Renewal.Held(lease) : NOT_HELD);
         }
         return answers;
     }
@@ -163,8 +164,9 @@ final class LockRequests {
     }
 
     private Ownership ended(String id, long[] reply) {
+        boolean hasEnded = Replies.yesOrNo(reply, 1)[0];
         unanswered.remove(id);
-        return reply[0] == 1 ? Ownership.HELD : Ownership.NOT_HELD;
+        return hasEnded ? Ownership.HELD : Ownership.NOT_HELD;
     }
 
     /** What is said of a failure that concerns this claim. */

@@ -12,37 +12,45 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.push.PushMessage;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.net.SocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Lets the server tell at once when somebody else changes the key of a mutex that is held here ({@code CLIENT TRACKING}). What
- * is told is "look again": the engine then renews, and that answer decides.
+ * Lets the server tell at once when another client changes the key of a mutex that is held here ({@code CLIENT TRACKING}). Then it is
+ * asked who holds the mutex. When that is not this claim, the engine is told to look again: it renews, and that answer decides. So no
+ * lease gets longer by what others do to its key.
  *
  * <p>The server watches a key for a connection that has read it, until its next change, ours included. So after a grant, and
  * after each renewal, the keys are read on the connection that locks are taken on. Its own changes are not told ({@code NOLOOP}).
  *
- * <p>The reading is a command of its own, behind {@code CLIENT CACHING YES} ({@code OPTIN}). Were it done in the scripts, Redis
- * 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code trackingRememberKeys}): with them the
+ * <p>The reading is a command of its own, behind {@code CLIENT CACHING YES} ({@code OPTIN}). Were it done in the scripts of the locks,
+ * Redis 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code trackingRememberKeys}): with them the
  * tombstone of each claim, which nobody ever changes, so the server's table would grow with each acquisition; and the locks that
  * others only wait for.
  */
 final class LossByPush implements ConnectionSetup {
 
+    private static final LuaScript SCRIPT = LuaScript.load("held");
+
+    /** Keys in one command. */
+    private static final int MOST_AT_ONCE = 500;
+
+    /** A mutex and the claim that holds it, as far as is known here. */
+    private record Held(String key, String claimId) {}
+
     private final Route route;
     private final LockRequests requests;
+    private final LongSupplier nanoTime;
     private final Consumer<String> changed;
 
     /** By the key of the holder, from the grant until the release. */
@@ -51,11 +59,13 @@ final class LossByPush implements ConnectionSetup {
     /**
      * Nothing is held yet.
      *
+     * @param nanoTime the clock of the driver
      * @param changed told the id of a claim that should look again
      */
-    LossByPush(Route route, LockRequests requests, Consumer<String> changed) {
+    LossByPush(Route route, LockRequests requests, LongSupplier nanoTime, Consumer<String> changed) {
         this.route = route;
         this.requests = requests;
+        this.nanoTime = nanoTime;
         this.changed = changed;
     }
 
@@ -90,7 +100,7 @@ final class LossByPush implements ConnectionSetup {
         if (answer instanceof LockAttempt.Acquired && claim.key().kind() == LockKind.MUTEX) {
             held.put(
                     requests.holderKey(claim),
-                    HeldKey.of(claim.id(), claim.lease().toNanos(), System.nanoTime()));
+                    HeldKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
             remind(List.of(claim));
         }
     }
@@ -100,13 +110,13 @@ final class LossByPush implements ConnectionSetup {
         if (signal instanceof WatchSignal.Granted && claim.key().kind() == LockKind.MUTEX) {
             held.put(
                     requests.holderKey(claim),
-                    HeldKey.of(claim.id(), claim.lease().toNanos(), System.nanoTime()));
+                    HeldKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
         }
     }
 
     /** Renewals were answered, in the order of the claims. */
     void renewed(List<LockClaim> claims, List<Renewal> answers) {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         List<LockClaim> due = new ArrayList<>();
         for (int i = 0; i < claims.size(); i++) {
             LockClaim claim = claims.get(i);
@@ -116,10 +126,7 @@ final class LossByPush implements ConnectionSetup {
                 due.add(claim);
             }
         }
-        due.stream()
-                .collect(Collectors.groupingBy(claim -> route.groupOf(requests.holderKey(claim))))
-                .values()
-                .forEach(this::remind);
+        remind(due);
     }
 
     private boolean isDue(LockClaim claim, long now) {
@@ -137,39 +144,65 @@ final class LossByPush implements ConnectionSetup {
                 requests.holderKey(claim), (key, known) -> known.claimId().equals(claim.id()) ? null : known);
     }
 
-    /** Claims of one slot. A failure leaves their keys unwatched until the next renewal, which is what there is without us. */
+    /** A failure leaves their keys unwatched until the next renewal, which is what there is without us. */
     private void remind(List<LockClaim> claims) {
-        var unused = route.linkFor(requests.holderKey(claims.get(0))).thenAccept(link -> {
-            StatefulRedisConnection<String, String> connection = link.ready();
-            if (connection != null) {
-                link.inOrder(() -> remind(connection, claims));
-            }
-        });
+        check(
+                claims.stream()
+                        .map(claim -> new Held(requests.holderKey(claim), claim.id()))
+                        .toList(),
+                true);
     }
 
-    private void remind(StatefulRedisConnection<String, String> connection, List<LockClaim> claims) {
+    /** In one command for those of one slot, or for a part of them. */
+    private void check(List<Held> claims, boolean remembers) {
+        claims.stream()
+                .collect(Collectors.groupingBy(held -> route.groupOf(held.key())))
+                .values()
+                .forEach(group -> {
+                    for (int from = 0; from < group.size(); from += MOST_AT_ONCE) {
+                        List<Held> part = group.subList(from, Math.min(group.size(), from + MOST_AT_ONCE));
+                        var unused = route.linkFor(part.get(0).key()).thenAccept(link -> {
+                            StatefulRedisConnection<String, String> connection = link.ready();
+                            if (connection != null) {
+                                link.inOrder(() -> check(connection, part, remembers));
+                            }
+                        });
+                    }
+                });
+    }
+
+    private void check(StatefulRedisConnection<String, String> connection, List<Held> claims, boolean remembers) {
         // What was released meanwhile would be watched for ever.
-        List<LockClaim> present = claims.stream().filter(this::isHeld).toList();
+        List<Held> present = claims.stream().filter(this::isHeld).toList();
         if (present.isEmpty()) {
             return;
         }
-        CommandArgs<String, String> keys = new CommandArgs<>(StringCodec.UTF8);
-        present.forEach(claim -> keys.add(requests.holderKey(claim).getBytes(StandardCharsets.UTF_8)));
-        AsyncCommand<String, String, Long> read =
-                new AsyncCommand<>(new Command<>(CommandType.EXISTS, new IntegerOutput<>(StringCodec.UTF8), keys));
-        read.onComplete((there, error) -> {
-            // One is gone already, and so nothing will be told of it.
-            if (error == null && there < present.size()) {
-                present.forEach(claim -> changed.accept(claim.id()));
+        AsyncCommand<String, String, long[]> read = new AsyncCommand<>(
+                new Command<>(CommandType.EVAL, new NumbersOutput(present.size(), error -> {}), question(present)));
+        read.onComplete((held, error) -> {
+            for (int i = 0; error == null && i < held.length; i++) {
+                if (held[i] != 1) {
+                    changed.accept(present.get(i).claimId());
+                }
             }
         });
-        var unused = connection.async().clientCaching(true);
+        if (remembers) {
+            var unused = connection.async().clientCaching(true);
+        }
         var unusedToo = connection.dispatch(read);
     }
 
-    private boolean isHeld(LockClaim claim) {
-        HeldKey known = held.get(requests.holderKey(claim));
-        return known != null && known.claimId().equals(claim.id());
+    private static ScriptArgs question(List<Held> claims) {
+        ScriptArgs args =
+                new ScriptArgs(512 + 128 * claims.size()).text(SCRIPT.body()).number(claims.size());
+        claims.forEach(held -> args.text(held.key()));
+        claims.forEach(held -> args.text(held.claimId()));
+        return args;
+    }
+
+    private boolean isHeld(Held claim) {
+        HeldKey known = held.get(claim.key());
+        return known != null && known.claimId().equals(claim.claimId());
     }
 
     private void pushed(PushMessage message) {
@@ -184,16 +217,24 @@ final class LossByPush implements ConnectionSetup {
         }
     }
 
+    /** The server is asked to watch the key again, unless that was a moment ago: else a table that is too small never comes to rest. */
     private void touched(String key) {
-        HeldKey known = held.computeIfPresent(key, (it, before) -> before.touched());
+        long now = nanoTime.getAsLong();
+        boolean[] isDue = new boolean[1];
+        HeldKey known = held.computeIfPresent(key, (it, before) -> {
+            isDue[0] = before.isReminderDue(now);
+            return isDue[0] ? before.reminded(now) : before.touched();
+        });
         if (known != null) {
-            changed.accept(known.claimId());
+            check(List.of(new Held(key, known.claimId())), isDue[0]);
         }
     }
 
-    /** Those of other masters too: it is rare, and costs them a renewal at most. */
+    /** Those of other masters too: it is rare, and costs a read. */
     private void verifyAll() {
-        held.values().forEach(known -> changed.accept(known.claimId()));
+        List<Held> all = new ArrayList<>();
+        held.forEach((key, known) -> all.add(new Held(key, known.claimId())));
+        check(all, true);
     }
 
     /** Keys that are held now, for tests. */

@@ -13,10 +13,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One script: its text and the SHA-1 by which the server knows it.
+ * One script: its text and the SHA-1 by which the server knows it. What only readers of the file need stays here: the text is sent to each
+ * server that does not know it, and kept there.
  *
  * @param name for messages
- * @param body the text, included parts and all
+ * @param body the text, included parts and all, without comments other than its first line, and without indentation
  * @param sha lower-case hexadecimal
  */
 @Immutable
@@ -24,14 +25,31 @@ record LuaScript(String name, String body, String sha) {
 
     private static final Pattern INCLUDE = Pattern.compile("--#include (\\S+)");
 
+    /** A string, which may hold two dashes, or a comment up to the end of its line. */
+    private static final Pattern STRING_OR_COMMENT = Pattern.compile("('[^'\\n]*'|\"[^\"\\n]*\")|--[^\\n]*");
+
+    private static final Pattern LINE_ENDS = Pattern.compile("\\s*\\n\\s*");
+
     /** Reads a file, so not on an event loop. */
     static LuaScript load(String name) {
-        String body = INCLUDE.matcher(read(name + ".lua"))
-                .replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
+        String body = compact(read(name + ".lua"));
         return new LuaScript(name, body, sha1(body));
     }
 
+    /** Without what the server does not need. Our scripts have no strings or comments of several lines. */
+    static String compact(String text) {
+        String title = text.substring(0, text.indexOf('\n') + 1); // tells in the server's log what it is
+        String code = STRING_OR_COMMENT
+                .matcher(text)
+                .replaceAll(it -> it.group(1) == null ? "" : Matcher.quoteReplacement(it.group(1)));
+        return title + LINE_ENDS.matcher(code.strip() + "\n").replaceAll("\n");
+    }
+
     private static String read(String file) {
+        return INCLUDE.matcher(readFile(file)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
+    }
+
+    private static String readFile(String file) {
         try (InputStream in = LuaScript.class.getResourceAsStream(file)) {
             return new String(Objects.requireNonNull(in, file).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

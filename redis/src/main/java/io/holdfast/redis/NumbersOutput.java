@@ -6,7 +6,10 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The answer of every script here: one integer, or a flat list of them. Collected without boxing. */
+/**
+ * The answer of every script here: one integer, or a flat list of them. Collected without boxing, and in no more room than the longest
+ * sound answer takes, whatever the server announces or sends.
+ */
 final class NumbersOutput extends CommandOutput<String, String, long[]> {
 
     private final Consumer<@Nullable String> atAnswer;
@@ -15,24 +18,28 @@ final class NumbersOutput extends CommandOutput<String, String, long[]> {
     /**
      * Nothing yet.
      *
+     * @param most numbers that are kept; of more than that, what is answered has none at all
      * @param atAnswer told when the whole answer was read, also when nobody waits for it any more: the error, if it is one
      */
-    NumbersOutput(int expected, Consumer<@Nullable String> atAnswer) {
-        super(StringCodec.UTF8, new long[expected]);
+    NumbersOutput(int most, Consumer<@Nullable String> atAnswer) {
+        super(StringCodec.UTF8, new long[most]);
         this.atAnswer = atAnswer;
     }
 
     @Override
     public void set(long number) {
-        if (count == output.length) {
-            output = Arrays.copyOf(output, count + 4);
+        if (count < output.length) {
+            output[count] = number;
         }
-        output[count++] = number;
+        count++;
     }
 
     @Override
     public void complete(int depth) {
         if (depth == 0) {
+            if (count != output.length) {
+                output = Arrays.copyOf(output, count < output.length ? count : 0);
+            }
             atAnswer.accept(hasError() ? getError() : null);
         }
     }

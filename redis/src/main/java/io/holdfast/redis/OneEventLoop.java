@@ -1,12 +1,14 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.resource.EventLoopGroupProvider;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives a client one of the threads that the resources have, for all its connections. A grant comes on the line for pushes, and what its
@@ -19,6 +21,9 @@ final class OneEventLoop implements EventLoopGroupProvider {
     /** The groups, by the loops that were taken from them. An event loop is a group of one. */
     private final ConcurrentMap<EventExecutorGroup, EventLoopGroup> taken = new ConcurrentHashMap<>();
 
+    /** Null before the first connection. Written by the thread that makes it. */
+    private volatile @Nullable EventLoop loop;
+
     OneEventLoop(EventLoopGroupProvider given) {
         this.given = given;
     }
@@ -28,9 +33,20 @@ final class OneEventLoop implements EventLoopGroupProvider {
     }) // the driver takes it for an EventLoopGroup, which it is
     public <T extends EventLoopGroup> T allocate(Class<T> type) {
         EventLoopGroup group = given.allocate(type);
-        EventLoopGroup one = group.next();
+        EventLoop one = group.next();
         taken.put(one, group);
+        loop = one;
         return (T) one;
+    }
+
+    /** Has the loop run it, later; false when there is none, or this thread is it. */
+    boolean execute(Runnable task) {
+        EventLoop present = loop;
+        if (present == null || present.inEventLoop()) {
+            return false;
+        }
+        present.execute(task);
+        return true;
     }
 
     @Override

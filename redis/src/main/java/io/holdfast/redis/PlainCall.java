@@ -59,7 +59,7 @@ final class PlainCall<T> implements Disposable {
         }
         link.asked();
         var unused = command.apply(connection.async()).whenComplete((answer, error) -> {
-            if (error == null || RedisFailures.isAnswer(error)) {
+            if (error == null || KnownError.isAnswer(error)) {
                 link.answered();
             } else if (error instanceof RedisCommandTimeoutException) {
                 link.doubt(connection, () -> {});

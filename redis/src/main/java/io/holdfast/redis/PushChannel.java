@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.ToIntFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
@@ -24,26 +24,18 @@ import reactor.util.concurrent.Queues;
  */
 final class PushChannel implements PushLine.Listener, RouteListener {
 
-    /**
-     * Two threads meet at one watch only for as long as one of them hands a signal over. Not {@code busyLooping}: its time is up for
-     * good after the first use.
-     */
-    private static final Sinks.EmitFailureHandler RETRY =
-            (signal, result) -> result == Sinks.EmitResult.FAIL_NON_SERIALIZED;
-
     /** Between attempts to open a line for claims that take it for open. */
     private static final Duration REOPEN_PAUSE = Duration.ofSeconds(1);
 
     private final Driver driver;
     private final Route route;
+    private final String keyPrefix;
     private final String name;
     private final RedisFailures failures;
-    private final ToIntFunction<LockClaim> groupOf;
+    private final Function<LockClaim, String> holderKey;
     private final Consumer<PushMessage> giveBack;
-
-    private final ConcurrentMap<String, Watched> watches = new ConcurrentHashMap<>();
-
-    private final HeadLooks atHead;
+    private final GrantSecret secret = GrantSecret.random();
+    private final Watches watches;
 
     /** By the tags of their servers. */
     private final ConcurrentMap<String, PushLine> lines = new ConcurrentHashMap<>();
@@ -51,24 +43,26 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     /**
      * Without a line.
      *
-     * @param name what the names of the channels begin with
-     * @param groupOf as {@link Route#groupOf}, of a claim's key
+     * @param clientName by which the names of the channels differ from those of other clients
+     * @param holderKey gives a claim's key
      * @param giveBack releases a grant that nobody here waits for
      */
     PushChannel(
             Driver driver,
             Route route,
-            String name,
+            String keyPrefix,
+            String clientName,
             RedisFailures failures,
-            ToIntFunction<LockClaim> groupOf,
+            Function<LockClaim, String> holderKey,
             Consumer<PushMessage> giveBack) {
         this.driver = driver;
         this.route = route;
-        this.name = name;
+        this.keyPrefix = keyPrefix;
+        name = keyPrefix + "client:" + clientName;
         this.failures = failures;
-        this.groupOf = groupOf;
+        this.holderKey = holderKey;
         this.giveBack = giveBack;
-        atHead = new HeadLooks(driver::later, driver::nanoTime, this::changed);
+        watches = new Watches(driver::later, driver::nanoTime);
         route.listener(this);
     }
 
@@ -83,21 +77,31 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         return tag.isEmpty() ? name : name + tag;
     }
 
-    /** The channel for the scripts to publish to, for a look that is about to be sent there; empty when this claim has to poll. */
-    String nameFor(String claimId, CommandLink link) {
+    GrantSecret secret() {
+        return secret;
+    }
+
+    Watches watches() {
+        return watches;
+    }
+
+    /** The line that a look which is about to be sent there is to name; null when this claim has to poll. */
+    @Nullable
+    PushLine lineFor(String claimId, CommandLink link) {
         Watched watched = watches.get(claimId);
         if (watched == null) {
-            return "";
+            return null;
         }
+        watched.waits(true);
         PushLine line = lineTo(link);
         if (!line.isOfUse()) {
-            return "";
+            return null;
         }
         // Signals came from elsewhere so far, or it was not known from where: after this look, one more misses nothing.
         if (watched.moveTo(line) && line.isUp()) {
-            tell(watched, new WatchSignal.Armed());
+            Watches.tell(watched, new WatchSignal.Armed());
         }
-        return line.name();
+        return line;
     }
 
     private PushLine lineTo(CommandLink link) {
@@ -105,7 +109,14 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         PushLine known = lines.get(tag);
         return known != null
                 ? known
-                : lines.computeIfAbsent(tag, it -> new PushLine(driver, link.uri(), it, nameOf(it), this));
+                : lines.computeIfAbsent(tag, it -> new PushLine(driver, link.uri(), it, nameAt(link, it), this));
+    }
+
+    private ChannelName nameAt(CommandLink link, String tag) {
+        return new ChannelName(
+                nameOf(tag),
+                () -> route.hashTagAt(link, name.hashCode()),
+                error -> route.redirected(link, error) != null);
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {
@@ -114,81 +125,49 @@ final class PushChannel implements PushLine.Listener, RouteListener {
             Sinks.Many<WatchSignal> watch = Sinks.many()
                     .unicast()
                     .onBackpressureBuffer(
-                            Queues.<WatchSignal>unboundedMultiproducer().get(), () -> remove(claim.id(), self.get()));
+                            Queues.<WatchSignal>unboundedMultiproducer().get(),
+                            () -> watches.remove(claim.id(), self.get()));
             self.set(watch);
             // Into the map first: whichever of this thread and the line's comes second sees the other.
-            Watched watched = watches.compute(
-                    claim.id(), (id, known) -> known == null ? watched(claim, watch) : known.with(watch));
+            Watched watched = watches.add(claim.id(), watch, first -> watched(claim, first));
             PushLine line = watched.line();
             if (line != null && line.isUp()) {
-                watch.emitNext(new WatchSignal.Armed(), RETRY);
+                watch.emitNext(new WatchSignal.Armed(), Watches.RETRY);
             }
             return watch.asFlux();
         });
     }
 
     private Watched watched(LockClaim claim, Sinks.Many<WatchSignal> watch) {
-        int group = route.hasSeveralMasters() ? groupOf.applyAsInt(claim) : 0;
+        int group = route.hasSeveralMasters() ? route.groupOf(holderKey.apply(claim)) : 0;
         String tag = lines.isEmpty() ? null : route.tagOf(group);
-        return new Watched(group, tag == null ? null : lines.get(tag), watch);
-    }
-
-    private void remove(String claimId, Sinks.@Nullable Many<WatchSignal> watch) {
-        atHead.remove(claimId);
-        watches.computeIfPresent(claimId, (id, watched) -> watched.without(watch));
-    }
-
-    /** Tells the watches of a claim that it should look again. */
-    void changed(String claimId) {
-        Watched watched = watches.get(claimId);
-        if (watched != null) {
-            tell(watched, new WatchSignal.Changed());
-        }
-    }
-
-    int watchCount() {
-        return watches.size();
-    }
-
-    /**
-     * Opens the line to the server that this claim's last look was sent to, if the claim is watched. Returns at once.
-     *
-     * @param millis until this claim looks again, if it goes on waiting
-     */
-    void openFor(String claimId, long millis) {
-        Watched watched = watches.get(claimId);
-        PushLine line = watched == null ? null : watched.line();
-        if (line != null) {
-            line.openFor(millis);
-        }
+        return new Watched(claim, group, tag == null ? null : lines.get(tag), driver.nanoTime(), watch);
     }
 
     @Override
     public void suspect(CommandLink link) {
         PushLine line = lines.get(route.tagOf(link));
-        if (line != null && line.leave() && isWaitedAt(line)) {
-            line.open();
+        if (line != null) {
+            line.leaveForAnother();
         }
     }
 
-    /**
-     * A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. One that holds
-     * the lock renews, and is told of nothing but its own messages from then on.
-     */
+    /** A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. */
     @Override
     public void moved() {
-        watches.values().forEach(watched -> {
-            PushLine line = watched.line();
-            if (line != null && !line.tag().equals(route.tagOf(watched.group())) && watched.leave(line)) {
-                tell(watched, new WatchSignal.Changed());
-            }
-        });
+        watches.tellAll(
+                watched -> {
+                    PushLine line = watched.line();
+                    return line != null && !line.tag().equals(route.tagOf(watched.group())) && watched.leave(line);
+                },
+                new WatchSignal.Changed());
+        lines.values().forEach(PushLine::slotsHaveMoved);
     }
 
     @Override
     public boolean endUnused(Set<String> tagsInUse) {
         Set<PushLine> waitedAt = new HashSet<>();
-        watches.values().forEach(watched -> {
+        watches.all().forEach(watched -> {
             PushLine line = watched.line();
             if (line != null) {
                 waitedAt.add(line);
@@ -202,8 +181,9 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         return tagsInUse.containsAll(lines.keySet());
     }
 
-    private boolean isWaitedAt(PushLine line) {
-        return watches.values().stream().anyMatch(watched -> line.equals(watched.line()));
+    @Override
+    public boolean isWaitedAt(PushLine line) {
+        return watches.all().anyMatch(watched -> watched.isWaiting() && line.equals(watched.line()));
     }
 
     @Override
@@ -225,46 +205,29 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         driver.later(REOPEN_PAUSE, () -> tellAll(line, new WatchSignal.Changed()));
     }
 
+    private void tellAll(PushLine line, WatchSignal signal) {
+        watches.tellAll(watched -> line.equals(watched.line()), signal);
+    }
+
     @Override
     public void isRefused(PushLine line, Throwable error) {
         RedisFailures.Subject subject =
                 new RedisFailures.Subject("", "subscribe to channel '%s'".formatted(line.name()));
-        watches.values().stream()
+        watches.all()
                 .filter(watched -> line.equals(watched.line()))
-                .forEach(watched -> watched.each(watch -> watch.emitError(failures.of(subject, error), RETRY)));
+                .forEach(watched -> watched.each(watch -> watch.emitError(failures.of(subject, error), Watches.RETRY)));
     }
 
     @Override
-    public void received(String text) {
+    public void received(String channel, String text) {
         PushMessage.Head head = PushMessage.Head.parse(text);
+        PushMessage message = head == null ? PushMessage.parse(channel, text, secret, keyPrefix) : null;
         if (head != null) {
-            if (watches.containsKey(head.claimId())) {
-                atHead.add(head.claimId(), head.lookWithin());
-            }
-            return;
-        }
-        PushMessage message = PushMessage.parse(text);
-        if (message == null) {
-            return;
-        }
-        atHead.remove(message.claimId());
-        Watched watched = watches.get(message.claimId());
-        if (watched != null) {
-            tell(watched, message.signal());
-        } else {
+            watches.atHead(head);
+        } else if (message != null && message.keys() == null) {
+            watches.hinted(message.claimId());
+        } else if (message != null && watches.granted(message, watched -> holderKey.apply(watched.claim()))) {
             giveBack.accept(message);
         }
-    }
-
-    private void tellAll(PushLine line, WatchSignal signal) {
-        watches.values().forEach(watched -> {
-            if (line.equals(watched.line())) {
-                tell(watched, signal);
-            }
-        });
-    }
-
-    private static void tell(Watched watched, WatchSignal signal) {
-        watched.each(watch -> watch.emitNext(signal, RETRY));
     }
 }

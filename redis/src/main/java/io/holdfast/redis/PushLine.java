@@ -5,6 +5,7 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,7 +32,10 @@ final class PushLine {
         /** The server does not let us subscribe, now or later. */
         void isRefused(PushLine line, Throwable error);
 
-        void received(String text);
+        void received(String channel, String text);
+
+        /** Whether a claim waits for what comes through it. */
+        boolean isWaitedAt(PushLine line);
     }
 
     private static final Duration GRACE = Duration.ofMillis(100);
@@ -52,13 +56,17 @@ final class PushLine {
     private final Driver driver;
     private final RedisURI server;
     private final String tag;
-    private final String firstName;
+    private final ChannelName name;
     private final Listener listener;
     private final ChannelPulse pulse;
+    private final SubscriptionRepair repair;
     private final AtomicReference<State> state = new AtomicReference<>(State.CLOSED);
 
     /** Set while a second connection is made that may replace the present one. */
     private final AtomicBoolean isReplacing = new AtomicBoolean();
+
+    /** Set when the server was to be left while the line was on its way there: it is left when it is open. */
+    private final AtomicBoolean isToBeLeft = new AtomicBoolean();
 
     /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
@@ -67,32 +75,19 @@ final class PushLine {
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> confirmed;
 
     /**
-     * Another one after each connection that was given up: the server may count that as a receiver until its keep-alive finds out. Written
-     * by whoever gives it up.
-     */
-    private volatile String name;
-
-    /** Connections that were given up; written together with the name. */
-    private int givenUp;
-
-    /**
      * A closed line.
      *
      * @param tag see {@link Route#tagOf}
-     * @param name of the channel, and what its later names begin with
      */
-    PushLine(Driver driver, RedisURI server, String tag, String name, Listener listener) {
+    PushLine(Driver driver, RedisURI server, String tag, ChannelName name, Listener listener) {
         this.driver = driver;
         this.server = server;
         this.tag = tag;
         this.name = name;
-        firstName = name;
         this.listener = listener;
         pulse = new ChannelPulse(
-                (millis, work) -> driver.later(Duration.ofMillis(millis), work),
-                driver::nanoTime,
-                this::askForLife,
-                this::replace);
+                (millis, work) -> driver.later(Duration.ofMillis(millis), work), driver::nanoTime, this::replace);
+        repair = new SubscriptionRepair(driver::later, this::isBroken, this::subscribeAgain);
     }
 
     String tag() {
@@ -100,7 +95,7 @@ final class PushLine {
     }
 
     String name() {
-        return name;
+        return name.on(connection);
     }
 
     boolean isUp() {
@@ -114,20 +109,16 @@ final class PushLine {
         return present != State.REFUSED && present != State.ENDED;
     }
 
-    /**
-     * Opens it for a claim that has to wait, and looks after it meanwhile. Returns at once.
-     *
-     * @param millis until this claim looks again, if it goes on waiting
-     */
-    void openFor(long millis) {
-        if (isOfUse()) {
-            open();
-            pulse.beatFor(millis);
-        }
+    /** For a look that is about to be sent to the server; null when it need not ask whether the line lives. */
+    ChannelPulse.@Nullable Question ask() {
+        return isUp() ? pulse.ask() : null;
     }
 
     /** Does nothing when it is open or on its way. Returns at once. */
     void open() {
+        if (state.get() == State.OPEN && !isUp()) {
+            repair.plan();
+        }
         if (driver.isClosed() || !state.compareAndSet(State.CLOSED, State.OPENING)) {
             return;
         }
@@ -148,7 +139,7 @@ final class PushLine {
             var unusedClosing = made.closeAsync();
             return;
         }
-        CompletableFuture<Void> confirmation = made.async().subscribe(name).toCompletableFuture();
+        CompletableFuture<Void> confirmation = name.subscribe(made);
         driver.later(SUBSCRIPTION_LIMIT, () -> {
             if (!confirmation.isDone()) {
                 var unusedClosing = made.closeAsync(); // the subscription fails by that
@@ -156,10 +147,12 @@ final class PushLine {
         });
         var unused = confirmation.whenComplete((done, failed) -> {
             if (failed == null) {
-                state.compareAndSet(State.OPENING, State.OPEN);
+                if (state.compareAndSet(State.OPENING, State.OPEN) && isToBeLeft.get()) {
+                    leaveForAnother();
+                }
                 return;
             }
-            boolean isAnswer = RedisFailures.isAnswer(failed);
+            boolean isAnswer = KnownError.isAnswer(failed);
             if (isAnswer) {
                 hangUp(made);
             } else {
@@ -176,25 +169,30 @@ final class PushLine {
         });
     }
 
-    /** Subscribes once more: the answer shows that the connection lives, and makes good for a subscription that failed. */
-    private void askForLife() {
+    /** The server may have other slots than before. */
+    void slotsHaveMoved() {
         StatefulRedisPubSubConnection<String, String> present = connection;
-        if (present == null) {
-            open();
-            return;
+        if (present != null && isUp() && !name.isSharded()) {
+            name.shardAnew(present);
         }
-        var unused = present.async().subscribe(name).whenComplete((done, error) -> {
-            if (present.equals(connection) && (error == null || RedisFailures.isAnswer(error))) {
-                pulse.heard();
-            }
-        });
+    }
+
+    private boolean isBroken() {
+        return state.get() == State.OPEN && !isUp() && listener.isWaitedAt(this);
+    }
+
+    private void subscribeAgain() {
+        StatefulRedisPubSubConnection<String, String> present = connection;
+        if (present != null && present.isOpen()) {
+            name.repeat(present);
+        }
     }
 
     /**
      * Puts a new connection in the place of one that is silent, if that is so still when the new one is there: a server that only
-     * took its time answers on the old one first, and nobody has to look again.
+     * took its time is heard on the old one first, and nobody has to look again.
      */
-    private void replace() {
+    private void replace(ChannelPulse.Question unheard) {
         StatefulRedisPubSubConnection<String, String> old = connection;
         if (old == null || state.get() != State.OPEN || !isReplacing.compareAndSet(false, true)) {
             return;
@@ -202,7 +200,7 @@ final class PushLine {
         var unused = driver.connectPubSub(server).whenComplete((made, error) -> {
             if (error == null) {
                 // What the old one was answered meanwhile may have to be read yet.
-                driver.later(GRACE, () -> replace(old, made));
+                driver.later(GRACE, () -> replace(old, made, unheard));
             } else {
                 isReplacing.set(false);
             }
@@ -210,23 +208,41 @@ final class PushLine {
     }
 
     private void replace(
-            StatefulRedisPubSubConnection<String, String> old, StatefulRedisPubSubConnection<String, String> made) {
-        if (pulse.isSilent() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
+            StatefulRedisPubSubConnection<String, String> old,
+            StatefulRedisPubSubConnection<String, String> made,
+            ChannelPulse.Question unheard) {
+        if (unheard.isUnheard() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
             giveUp(old);
+            pulse.startAnew();
             subscribe(made);
         } else {
+            pulse.wasWrong();
             var unused = made.closeAsync();
         }
         isReplacing.set(false);
     }
 
-    /** Leaves a connection that is no more to be trusted; {@link #open} makes a new one. Tells whether there was one. */
-    boolean leave() {
+    /**
+     * Leaves a connection that is no more to be trusted, and makes a new one if a claim waits for it. One that is on its way may lead to the
+     * former server too: it is left as soon as it is there.
+     */
+    void leaveForAnother() {
+        if (state.get() == State.CLOSED) {
+            return; // who opens it from now on finds the present server
+        }
+        isToBeLeft.set(true); // first: it is looked at after the line has become open
+        if (leave() && listener.isWaitedAt(this)) {
+            open();
+        }
+    }
+
+    private boolean leave() {
         StatefulRedisPubSubConnection<String, String> old = connection;
         // Not closed yet: whoever opened it now would find the old name.
         if (old == null || !state.compareAndSet(State.OPEN, State.OPENING)) {
             return false;
         }
+        isToBeLeft.set(false);
         giveUp(old);
         state.compareAndSet(State.OPENING, State.CLOSED);
         return true;
@@ -234,8 +250,7 @@ final class PushLine {
 
     /** Whoever waits gets the new name by looking again, when the line is up. */
     private void giveUp(StatefulRedisPubSubConnection<String, String> old) {
-        givenUp++;
-        name = firstName + '~' + givenUp;
+        name.change();
         hangUp(old);
     }
 
@@ -257,18 +272,41 @@ final class PushLine {
 
         private final StatefulRedisPubSubConnection<String, String> mine;
 
+        /** Written by the driver's thread. */
+        private boolean wasUp;
+
         Messages(StatefulRedisPubSubConnection<String, String> mine) {
             this.mine = mine;
         }
 
-        /** Comes for the first subscription, for each one that the driver makes after a reconnect, and as a sign of life. */
+        /** Comes for the first subscription, and for each one after a reconnect. */
         @Override
         public void subscribed(String channel, long count) {
             if (mine.equals(connection) && !isUp()) {
                 confirmed = mine;
                 pulse.heard();
                 listener.isUp(PushLine.this);
+                if (wasUp) {
+                    name.askAgain();
+                }
+                if (wasUp || !name.isSharded()) { // the slots may have moved meanwhile
+                    name.shardAnew(mine);
+                }
+                wasUp = true;
             }
+        }
+
+        /** The slot of the channel has another server now. */
+        @Override
+        public void sunsubscribed(String channel, long count) {
+            if (mine.equals(connection)) {
+                name.shardAnew(mine);
+            }
+        }
+
+        @Override
+        public void smessage(String channel, String text) {
+            message(channel, text);
         }
 
         @Override
@@ -276,7 +314,7 @@ final class PushLine {
             if (mine.equals(connection)) {
                 pulse.heard();
             }
-            listener.received(text);
+            listener.received(channel, text);
         }
     }
 
@@ -286,6 +324,13 @@ final class PushLine {
 
         Interruptions(StatefulRedisPubSubConnection<String, String> mine) {
             this.mine = mine;
+        }
+
+        @Override
+        public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
+            if (mine.equals(connection)) {
+                repair.plan();
+            }
         }
 
         /** The driver restores the connection. */

@@ -7,8 +7,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message on a client's channel, as the scripts write it: {@code G <token> <attempt> <ms> <length of id> <id> <holder key>}
- * for a grant, {@code C <id>} for a hint to look again.
+ * A message on a client's channel that concerns one claim, as the scripts write it: {@code G <signature> <token> <attempt> <ms>
+ * <length of id> <id> <holder key>} for a grant, {@code C <id>} for a hint to look again.
+ *
+ * <p>Users of the server with rights to the channel can publish what they like there. So a grant counts only with the signature of this
+ * client's {@link GrantSecret} for this very channel. A hint tells nothing that is believed: the answer to a look decides.
  *
  * @param claimId whom it concerns
  * @param signal what to tell it
@@ -17,14 +20,19 @@ import org.jspecify.annotations.Nullable;
 record PushMessage(
         String claimId, WatchSignal signal, @Nullable LockKeys keys) {
 
-    private static final int PARTS_OF_A_GRANT = 6;
+    private static final int PARTS_OF_A_GRANT = 5;
 
-    /** Reads a message; null for anything else that somebody may publish on the channel. */
-    static @Nullable PushMessage parse(String text) {
+    /** Reads a grant or a hint; null for anything else that may be published on the channel. */
+    static @Nullable PushMessage parse(String channel, String text, GrantSecret secret, String keyPrefix) {
         if (text.startsWith("C ") && text.length() > 2) {
             return new PushMessage(text.substring(2), new WatchSignal.Changed(), null);
         }
-        return text.startsWith("G ") ? grant(text.split(" ", PARTS_OF_A_GRANT)) : null;
+        int signed = text.startsWith("G ") ? text.indexOf(' ', 2) : -1;
+        if (signed < 0) {
+            return null;
+        }
+        String grant = text.substring(signed + 1);
+        return secret.hasSigned(channel, text.substring(2, signed), grant) ? grant(grant, keyPrefix) : null;
     }
 
     /**
@@ -43,24 +51,33 @@ record PushMessage(
         }
     }
 
-    private static @Nullable PushMessage grant(String[] parts) {
+    private static @Nullable PushMessage grant(String text, String keyPrefix) {
+        String[] parts = text.split(" ", PARTS_OF_A_GRANT);
         try {
-            return parts.length == PARTS_OF_A_GRANT ? grant(parts, Integer.parseInt(parts[4]), parts[5]) : null;
+            return parts.length == PARTS_OF_A_GRANT
+                    ? grant(parts, Integer.parseInt(parts[3]), parts[4], keyPrefix)
+                    : null;
         } catch (NumberFormatException notOurs) {
             return null;
         }
     }
 
-    private static @Nullable PushMessage grant(String[] parts, int idLength, String idAndKey) {
+    private static @Nullable PushMessage grant(String[] parts, int idLength, String idAndKey, String keyPrefix) {
         if (idLength < 1 || idLength + 1 >= idAndKey.length() || idAndKey.charAt(idLength) != ' ') {
             return null;
         }
-        LockKeys keys = LockKeys.parse(idAndKey.substring(idLength + 1));
-        if (keys == null) {
-            return null;
-        }
-        WatchSignal signal = new WatchSignal.Granted(
-                Long.parseLong(parts[1]), Integer.parseInt(parts[2]), Duration.ofMillis(Long.parseLong(parts[3])));
-        return new PushMessage(idAndKey.substring(0, idLength), signal, keys);
+        LockKeys keys = LockKeys.parse(keyPrefix, idAndKey.substring(idLength + 1));
+        WatchSignal.Granted granted =
+                Replies.granted(Long.parseLong(parts[0]), Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
+        return keys == null || granted == null ? null : new PushMessage(idAndKey.substring(0, idLength), granted, keys);
+    }
+
+    /** Whether it is a grant that this claim can have been given: of its lock, and for no longer than such grants are. */
+    boolean isFor(String holderKey, Duration lease) {
+        return keys != null
+                && keys.holder().equals(holderKey)
+                && signal instanceof WatchSignal.Granted granted
+                // Up to half a lease since the look, and then the claim time, which is a lease at most.
+                && granted.lease().compareTo(lease.multipliedBy(2)) <= 0;
     }
 }

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.Printable;
 import io.lettuce.core.RedisException;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -52,6 +53,11 @@ final class Quarantine {
         long restOf(long lengthNanos, long now) {
             return nanos.isEmpty() ? 0 : lengthNanos - nanos.getAsLong() - (now - readAt);
         }
+
+        /** How long the server has been up at least. */
+        Duration upFor(long now) {
+            return Duration.ofNanos(nanos.orElse(0) + (now - readAt));
+        }
     }
 
     Quarantine(Route route, RedisFailures failures, Duration length, LongSupplier nanoTime) {
@@ -65,8 +71,17 @@ final class Quarantine {
         return lengthNanos == 0;
     }
 
+    /** A lease that outlives the quarantine is one that a restarted server may grant again. */
+    void checkLease(Duration lease) {
+        if (!isOff() && lease.compareTo(Duration.ofNanos(lengthNanos)) > 0) {
+            throw new IllegalArgumentException(
+                    "leaseDuration %s is longer than the quarantine %s of Redis at %s: after a restart the server would grant a lock that is still held; set quarantine to at least the longest leaseDuration of all clients, or shorten leaseDuration"
+                            .formatted(lease, Duration.ofNanos(lengthNanos), failures.server()));
+        }
+    }
+
     /**
-     * The answer to a look, or that the lock is not available for the rest of the quarantine.
+     * The answer to a look, or the failure that says for how long the server may not grant. It is no contention, and the server is not asked.
      *
      * @param key by which the server is found
      * @param subject for messages
@@ -77,9 +92,11 @@ final class Quarantine {
             return look.get();
         }
         return age(key, subject).flatMap(age -> {
-            long rest = age.restOf(lengthNanos, nanoTime.getAsLong());
+            long now = nanoTime.getAsLong();
+            long rest = age.restOf(lengthNanos, now);
             return rest > 0
-                    ? Mono.just(new LockAttempt.Contended(roundedUp(rest)))
+                    ? Mono.error(failures.inQuarantine(
+                            subject.get(), age.upFor(now), Duration.ofNanos(lengthNanos), roundedUp(rest)))
                     : look.get().map(attempt -> checked(age, attempt, subject));
         });
     }
@@ -141,7 +158,7 @@ final class Quarantine {
     }
 
     private void read(Reading mine, @Nullable String text, @Nullable Throwable error) {
-        boolean isForbidden = error != null && RedisFailures.isForbidden(error);
+        boolean isForbidden = error != null && KnownError.isForbidden(error);
         if (mine.link().epoch() != mine.epoch() || (error != null && !isForbidden)) {
             last.compareAndSet(mine, null);
             mine.age().completeExceptionally(error != null ? error : madeAnew());
@@ -163,7 +180,7 @@ final class Quarantine {
             LOG.warn(
                     "Redis at {} does not tell its uptime, so there is no quarantine: after a restart it may grant a lock that is "
                             + "still held. Allow the user +info.",
-                    failures.server());
+                    Printable.text(failures.server()));
         }
     }
 }

@@ -21,11 +21,12 @@ import java.util.UUID;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Locks in one deployment of Redis or Valkey, 6.2 or newer: a standalone server, the master behind sentinels, or a cluster.
+ * Locks in one deployment of Redis, 6.2 or newer, or of Valkey: a standalone server, the master behind sentinels, or a cluster.
  *
  * <p>Waiters queue in the server, first come, first served; a release hands the lock to the next one and tells only that
  * client. Acquire and release of a free lock are one command each.
@@ -34,20 +35,26 @@ import reactor.core.publisher.Mono;
  * Readers share; a queued writer holds back later readers, and hands over to all of those that follow it at once. A claim of
  * a semaphore is judged by its own number of permits.
  *
+ * <p><b>Users of the same server</b> with rights to the channels, and to no key of the lock, can read the grants and publish what they
+ * like. The server signs each grant for its client, so they cannot end, forge or lengthen a lease. They can make a claim that waits look
+ * again, up to 100 times a second.
+ *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
  * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
  * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master, and by {@code ~<number>} once a
- * connection to it was given up. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
+ * connection to it was given up; from Redis 7.0 on also by a hash tag in braces. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
- * +hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank}; with a
+ * +hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank}; with a
  * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
- * {@code +cluster|slots +asking}.
+ * {@code +cluster|slots +asking}, from Redis 7.0 on {@code +ssubscribe +spublish} as well.
  *
  * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
  * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our
  * own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a reconnect. A
  * connection on which a command is given up on, with nothing answered since it was sent, is replaced, in a cluster after a second at
- * least. While claims wait, the channel is asked for a sign of life about three times a second, and replaced when it gives none.
+ * least. While claims wait, some of their looks ask for an echo on the channel, which is replaced when the answer comes and the echo does
+ * not. The first two claims in a queue look once in a claim time, others once in a third of their lease: so a channel that is dead without
+ * being closed costs a waiter up to the claim time.
  * Answers come on the driver's threads.
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
@@ -59,7 +66,8 @@ import reactor.core.publisher.Mono;
  * for the moment and are tried again, and renewals do not; waiters keep their places and look again at once, but one that is passed over
  * during the move is served later. {@link LockBackend#renewAll} sends one request for each slot; the claims of a master that fails, or
  * that answers 250 ms (an eighth of the lease, if that is less) later than another one, are {@link Renewal.Unknown}. A failover is as
- * behind sentinels, and concerns the locks of that master only.
+ * behind sentinels, and concerns the locks of that master only. From Redis 7.0 on, messages go to the replicas of one master
+ * ({@code SPUBLISH}). Before that, without the rights to it, or with RESP2, each message goes to every server.
  *
  * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again. A user with the
  * permission {@code +info}, which is optional, lets the back end look at that, once per connection, and warn.
@@ -68,6 +76,9 @@ public final class RedisLockBackend implements LockBackend {
 
     /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
+
+    /** As long as a request of a lock client has by default. */
+    private static final Duration GIVE_BACK_LIMIT = Duration.ofSeconds(2);
 
     private final RedisFailures failures;
     private final Driver driver;
@@ -88,13 +99,19 @@ public final class RedisLockBackend implements LockBackend {
         List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
         failures = RedisFailures.at(uris);
         route = builder.isCluster ? new ClusterRoute(driver, uris) : new SingleMaster(driver, uris.get(0));
-        String name = builder.keyPrefix + "client:" + clientName;
         ReplicaConfirmation confirmation = builder.confirmation;
-        channel = new PushChannel(driver, route, name, failures, this::groupOf, this::giveBack);
-        requests = new LockRequests(builder.keyPrefix, builder.claimTime, channel::nameAt);
+        channel = new PushChannel(
+                driver, route, builder.keyPrefix, clientName, failures, this::holderKey, this::giveBack);
+        requests = new LockRequests(
+                builder.keyPrefix,
+                builder.claimTime,
+                new QueueLimit(builder.maxWaiters, failures.server()),
+                channel::nameAt);
         confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
         renewals = new GroupedRenewals(driver, failures, this::groupOf, this::renewals);
-        losses = builder.lossByPush ? new LossByPush(route, requests, channel::changed) : null;
+        losses = builder.lossByPush
+                ? new LossByPush(route, requests, driver::nanoTime, channel.watches()::changed)
+                : null;
         if (losses != null) {
             driver.prepareBy(losses);
         }
@@ -127,25 +144,28 @@ public final class RedisLockBackend implements LockBackend {
      *
      * @param uri the server, or the sentinels and the name of their master; copied
      * @return a builder
-     * @throws IllegalArgumentException if it names sentinels, but no master
+     * @throws IllegalArgumentException if it names sentinels, but no master; or if a host or a master's name has a character that it cannot
+     *     have, such as a part of a mistyped password; the message does not repeat it
      */
     public static Builder builder(RedisURI uri) {
         requireNonNull(uri, "uri");
+        AddressCheck.require("uri", uri);
         if (!uri.getSentinels().isEmpty()
                 && (uri.getSentinelMasterId() == null
                         || uri.getSentinelMasterId().isBlank())) {
             throw new IllegalArgumentException("uri must name the sentinels' master: sentinelMasterId is missing");
         }
-        return new Builder(List.of(uri), false);
+        return new Builder(List.of(LettuceClient.copyOf(uri)), false);
     }
 
     /**
      * A back end for a cluster, with the defaults and driver resources of its own.
      *
      * @param seeds servers of the cluster that are asked for the others; the first one's user, password and TLS settings are
-     *     used for all
+     *     used for all, at each host that the cluster names
      * @return a back end that has not connected yet
-     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0
+     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0; a host that may
+     *     be a part of a mistyped password is not repeated
      */
     public static RedisLockBackend cluster(Collection<RedisURI> seeds) {
         return clusterBuilder(seeds).build();
@@ -156,7 +176,8 @@ public final class RedisLockBackend implements LockBackend {
      *
      * @param seeds as in {@link #cluster}; copied
      * @return a builder
-     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0
+     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0; a host that may
+     *     be a part of a mistyped password is not repeated
      */
     public static Builder clusterBuilder(Collection<RedisURI> seeds) {
         if (seeds.isEmpty()) {
@@ -166,12 +187,13 @@ public final class RedisLockBackend implements LockBackend {
             if (seed.getHost() == null || !seed.getSentinels().isEmpty()) {
                 throw new IllegalArgumentException("seeds must be hosts and ports, not sentinels or sockets");
             }
+            AddressCheck.require("a seed", seed);
             if (seed.getDatabase() != 0) {
                 throw new IllegalArgumentException(
                         "seeds must use database 0, the only one of a cluster, was " + seed.getDatabase());
             }
         }
-        return new Builder(List.copyOf(seeds), true);
+        return new Builder(seeds.stream().map(LettuceClient::copyOf).toList(), true);
     }
 
     @Override
@@ -189,9 +211,7 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     private Mono<LockAttempt> look(LockClaim claim) {
-        String id = claim.id();
-        Mono<LockAttempt> look =
-                ask(requests.acquire(claim, link -> channel.nameFor(id, link), millis -> channel.openFor(id, millis)));
+        Mono<LockAttempt> look = ask(requests.acquire(claim, new ChannelLook(channel, claim)));
         GrantConfirmations wanted = confirmations;
         Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
         return losses == null ? sure : sure.doOnNext(answer -> losses.looked(claim, answer));
@@ -213,7 +233,11 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     private int groupOf(LockClaim claim) {
-        return route.groupOf(requests.holderKey(claim));
+        return route.groupOf(holderKey(claim));
+    }
+
+    private String holderKey(LockClaim claim) {
+        return requests.holderKey(claim);
     }
 
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
@@ -237,12 +261,16 @@ public final class RedisLockBackend implements LockBackend {
         });
     }
 
-    /** The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. */
-    private void giveBack(PushMessage message) {
+    /**
+     * The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. No lock client bounds
+     * this request, so it has a limit of its own: on a connection that hangs, others may wait for the script that it brings.
+     */
+    void giveBack(PushMessage message) {
         if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
             // A failure leaves the grant to end with its claim time.
-            ask(requests.giveBack(message.keys(), message.claimId(), granted.attempt()))
+            Disposable request = ask(requests.giveBack(message.keys(), message.claimId(), granted.attempt()))
                     .subscribe(ownership -> {}, error -> {});
+            driver.later(GIVE_BACK_LIMIT, request::dispose);
         }
     }
 
@@ -257,7 +285,7 @@ public final class RedisLockBackend implements LockBackend {
 
     /** Claims that are watched now, for tests. */
     int watchCount() {
-        return channel.watchCount();
+        return channel.watches().size();
     }
 
     @Override
@@ -276,6 +304,12 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Mono<Void> ping() {
         return SignOfLife.from(route, failures);
+    }
+
+    /** {@inheritDoc} A lease must not be longer than the {@link Builder#quarantine quarantine}, where there is one. */
+    @Override
+    public void checkLease(Duration lease) {
+        quarantine.checkLease(lease);
     }
 
     @Override
@@ -302,6 +336,7 @@ public final class RedisLockBackend implements LockBackend {
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
+        private int maxWaiters;
         private Duration quarantine = Duration.ZERO;
         private @Nullable ReplicaConfirmation confirmation;
         private boolean lossByPush;
@@ -383,6 +418,27 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
+         * Limits the queue of each lock. An acquisition that would make it longer is refused with {@link
+         * io.holdfast.LockQueueFullException} and leaves nothing at the server. By default there is no limit: a waiter takes about 250
+         * bytes of the server, and its client's {@link io.holdfast.LockClient.Builder#maxWaiters} bounds what one process asks for.
+         *
+         * <p>The server counts the waiters of all clients, and each client's own limit decides for its own acquisitions. Waiters of a
+         * dead client count until the lock is next released, or a refused acquisition finds them: each looks at 64 places in the
+         * queue. A waiter that was set aside because its client was not reachable gets its place back even if the queue is full.
+         *
+         * @param limit at least 1
+         * @return this
+         * @throws IllegalArgumentException if it is less
+         */
+        public Builder maxWaiters(int limit) {
+            if (limit < 1) {
+                throw new IllegalArgumentException("maxWaiters must be at least 1, was " + limit);
+            }
+            maxWaiters = limit;
+            return this;
+        }
+
+        /**
          * Makes a grant count only when so many replicas of the master have it, which {@code WAIT} tells. Off by default: a
          * failover can then forget a lock that was granted a moment before.
          *
@@ -425,15 +481,14 @@ public final class RedisLockBackend implements LockBackend {
          * evicted, or the server is flushed ({@code CLIENT TRACKING}). Off by default: a holder learns of it by its next
          * renewal then.
          *
-         * <p>What is told is verified with a renewal, and that answer decides. After a lost connection all held locks are
-         * verified in batches. Not told, and found by the next renewal as before: what this client's own commands cause, such as
-         * the eviction of one lock by the grant of another; a key that is replaced within the round trip after a grant or renewal;
-         * and the locks that several hold, whose keys each holder changes.
+         * <p>What is told is verified by reading the key: only a lock that is not held any more is renewed, and that answer decides.
+         * After a lost connection all held locks are read, 500 with one command. Not told, and found by the next renewal as before: what this client's own commands cause, such as
+         * the eviction of one lock by the grant of another; and the locks that several hold, whose keys each holder changes.
          *
-         * <p><b>Cost</b>: two commands, {@code CLIENT CACHING} and {@code EXISTS}, after a grant and after each batch of renewals;
+         * <p><b>Cost</b>: two commands, {@code CLIENT CACHING} and {@code EVAL}, after a grant and after each batch of renewals;
          * nobody waits for them. The server remembers a key and a client for each held mutex. When that table is full
          * ({@code tracking-table-max-keys}, a million by default), it forgets some: it tells of them as if they had changed, which
-         * costs a renewal each, at most ten in a lease; or not at all, when it was our own command that filled it.
+         * costs a read each, at most ten in a lease are watched again; or not at all, when it was our own command that filled it.
          *
          * <p>The server has to speak RESP3. Where it does not, or the ACL forbids tracking, every operation fails with a {@link
          * io.holdfast.LockBackendException} that says so.
@@ -447,9 +502,11 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Keeps a server that was started less than this time ago from granting: meanwhile each look, that of a claim which
-         * held the lock before included, is answered "not available" without asking the server, and pushed grants are not
-         * believed. Renewals and releases go on. For the masters of a Redlock: a master that came back without its locks must
+         * Keeps a server that was started less than this time ago from granting. Meanwhile each attempt fails with a transient {@link
+         * io.holdfast.LockBackendException}, that of a claim which held the lock before included. It names the server, how long it has been
+         * up, and how long the quarantine still lasts. So {@code tryAcquire} fails and is not empty, and {@code acquire} waits until the
+         * quarantine is over, or {@code waitTimeout}. The server is not asked meanwhile, and pushed grants are not believed. Renewals,
+         * releases and {@code ping} go on. A client whose leases are longer than this time is refused when it is made. For the masters of a Redlock: a master that came back without its locks must
          * not vote for longer than the longest lease of all clients, so all of them have to set this, to at least that.
          *
          * <p>The server's uptime is read once per connection with {@code INFO}, again after a reconnect, and rounded down by a

@@ -25,8 +25,8 @@ import reactor.core.publisher.Mono;
  *
  * <p>It is made by {@link RedisLockBackend.Builder#inspector()}, which gives it the address, TLS, driver resources and key
  * prefix of a back end. Its connection is its own, one for each master that is asked, made with the first command; so no
- * command of a lock waits behind one of these on the wire. The server, though, does one thing at a time: a page of
- * {@link #all} takes it about a millisecond.
+ * command of a lock waits behind one of these on the wire. The server, though, does one thing at a time: each command of
+ * {@link #all} takes it about half a millisecond.
  *
  * <p>Everything here is cold: each subscription asks anew. Signals come on the driver's threads. A failure is a
  * {@link LockBackendException} that says what to do; a command that is not answered within the timeout of the address, 5 s by
@@ -47,7 +47,7 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockInspector {
 
-    /** So many locks are looked at in one call, so that the server is back after about a millisecond. */
+    /** So many locks are looked at in one call, so that the server is back after about half a millisecond. */
     private static final int LOCKS_PER_CALL = 50;
 
     private static final LuaScript SCRIPT = LuaScript.load("inspect");
@@ -178,7 +178,7 @@ public final class RedisLockInspector {
         String server = RedisFailures.at(List.of(master.uri())).server();
         return PlainCall.send(master, commands -> commands.info())
                 .map(info -> ServerReport.of(server, info))
-                .onErrorResume(RedisFailures::isForbidden, error -> Mono.just(ServerReport.forbidden(server)));
+                .onErrorResume(KnownError::isForbidden, error -> Mono.just(ServerReport.forbidden(server)));
     }
 
     private Flux<CommandLink> masters(RedisFailures.Subject subject) {
@@ -193,9 +193,9 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Closes the connections, and what was started for them. Shared driver resources stay.
+     * Closes the connections, and what was started for them. Shared driver resources stay. Begins when it is called. Idempotent.
      *
-     * @return lazy and idempotent
+     * @return tells the end, and may be ignored
      */
     public Mono<Void> close() {
         return lettuce.close();

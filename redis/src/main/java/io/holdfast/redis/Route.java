@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,13 @@ interface Route {
     /** This server did not answer in time, and its connection was given up for a new one. Returns at once. */
     void silent(CommandLink link);
 
+    /**
+     * This server answered a command with an error, which may say that it is not the master any more. Returns at once.
+     *
+     * @param used the connection that the answer came on; null when that is not in force any more
+     */
+    void refused(CommandLink link, @Nullable StatefulRedisConnection<String, String> used, Throwable error);
+
     /** Who is told what is found out. Called once, before the first command. */
     void listener(RouteListener listener);
 
@@ -41,6 +49,14 @@ interface Route {
     /** The tag of the server that has the keys of this group, by what is known now; null when it is not known. */
     @Nullable
     String tagOf(int group);
+
+    /**
+     * A hash tag in one of the slots that this server has, by what is known now; null when it has none, and where there are no slots.
+     *
+     * @param first clients with different numbers have different tags most of the time
+     */
+    @Nullable
+    String hashTagAt(CommandLink link, int first);
 
     /** Keys with the same number may be in one script call, and are at one server. */
     int groupOf(String key);

@@ -1,5 +1,8 @@
 package io.holdfast.redis;
 
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
@@ -21,7 +24,7 @@ import reactor.core.publisher.MonoSink;
  * One subscription to one script: sends EVALSHA, once more as EVAL when the server does not know the script, and passes the
  * answer on. After a cancellation nothing is sent any more, and a command that is not written yet is withdrawn.
  */
-final class ScriptCall<T> implements Disposable {
+final class ScriptCall<T> implements Disposable, ScriptLoads.Call {
 
     /** So often a command is sent on: a cluster that still redirects it then has to settle first. */
     private static final int MOST_REDIRECTIONS = 5;
@@ -34,10 +37,16 @@ final class ScriptCall<T> implements Disposable {
     /** Written by the driver's thread, one answer at a time. */
     private int redirections;
 
+    /** Where it waits for the script to get there. Written and read within the queue of a link. */
+    private @Nullable Stop held;
+
+    /** 0 before it is to be sent. Written within the queue of its first link. */
+    private long order;
+
     /** Written by the canceller. */
     private volatile boolean isCancelled;
 
-    /** Written by whoever sends: the subscriber, or the driver's thread. */
+    /** Written within the queue of a link. */
     private volatile @Nullable Sent command;
 
     /** Nobody sees it. The driver's own has a stack trace, and a quorum that is complete withdraws what is missing in every round. */
@@ -167,22 +176,26 @@ final class ScriptCall<T> implements Disposable {
                 send(stop, connection, type);
             } else if (error != null) {
                 route.suspect(stop.link());
+                stop.link().ended(request.script(), this, false);
                 failUnsent(error);
             }
         });
     }
 
     private void send(Stop stop, StatefulRedisConnection<String, String> connection, CommandType type) {
-        boolean isWhole = type == CommandType.EVALSHA && stop.link().mayLack(request.script());
-        send(stop, connection, isWhole ? CommandType.EVAL : type, request.reading());
+        boolean isWhole = type == CommandType.EVAL || stop.link().mayLack(request.script());
+        Sent sent = isWhole ? null : made(stop, connection, CommandType.EVALSHA, request.reading());
+        stop.link().inOrder(() -> dispatch(stop, connection, sent));
     }
 
-    private <R> void send(
+    private <R> Sent made(
             Stop stop, StatefulRedisConnection<String, String> connection, CommandType type, Reading<R, T> reading) {
         AsyncCommand<String, String, R> sent = request.command(reading, type, stop.link());
-        command = new Sent(sent, stop.link(), connection);
         sent.onComplete((reply, error) -> {
             try {
+                if (type == CommandType.EVAL) {
+                    stop.link().ended(request.script(), this, error instanceof Withdrawn);
+                }
                 if (error == null) {
                     stop.link().answered();
                     answer(reading.decode(), reply);
@@ -194,25 +207,94 @@ final class ScriptCall<T> implements Disposable {
                 sink.error(failures.of(request.subject().get(), thrown));
             }
         });
-        stop.link().inOrder(() -> {
-            if (isCancelled) {
-                return;
+        return new Sent(sent, stop.link(), connection);
+    }
+
+    /**
+     * Within the queue of the link.
+     *
+     * @param ready what to send; null for the whole script, which one call brings for all
+     */
+    private void dispatch(Stop stop, StatefulRedisConnection<String, String> connection, @Nullable Sent ready) {
+        ScriptLoads loads = stop.link().loads();
+        order = order == 0 ? loads.nextOrder() : order;
+        if (isCancelled) {
+            loads.ended(request.script(), this);
+            return;
+        }
+        if (!loads.admits(this, ready == null)) {
+            held = stop;
+            return;
+        }
+        try {
+            dispatch(stop, ready == null ? made(stop, connection, CommandType.EVAL, request.reading()) : ready);
+        } catch (RuntimeException | Error thrown) {
+            // Such as a lack of memory. Whoever waits for the answer, or for the script, would wait for ever.
+            loads.ended(request.script(), this);
+            sink.error(failures.of(request.subject().get(), thrown));
+        }
+    }
+
+    private void dispatch(Stop stop, Sent sent) {
+        command = sent;
+        if (isCancelled) { // looked at after the canceller could see what to withdraw
+            stop.link().loads().ended(request.script(), this);
+            return;
+        }
+        try {
+            if (stop.asking()) {
+                var unused = sent.connection().async().asking();
             }
-            try {
-                if (stop.asking()) {
-                    var unused = connection.async().asking();
-                }
-                stop.link().asked();
-                connection.dispatch(sent);
-            } catch (RuntimeException | Error thrown) {
-                // Such as a lack of memory. Whoever waits for the answer would wait for ever.
-                boolean unused = sent.completeExceptionally(thrown);
-            }
-        });
+            stop.link().asked();
+            sent.connection().dispatch(sent.command());
+        } catch (RuntimeException | Error thrown) {
+            boolean unused = sent.command().completeExceptionally(thrown);
+        }
+    }
+
+    @Override
+    public LuaScript script() {
+        return request.script();
+    }
+
+    @Override
+    public String key() {
+        return request.firstKey();
+    }
+
+    @Override
+    public boolean isWanted() {
+        return !isCancelled;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+
+    /** At once, if it can: what was given later is in the queue already. */
+    @Override
+    public void proceed(boolean bringsScript) {
+        Stop stop = requireNonNull(held);
+        StatefulRedisConnection<String, String> ready = stop.link().ready();
+        if (ready == null) {
+            send(stop, bringsScript ? CommandType.EVAL : CommandType.EVALSHA);
+            return;
+        }
+        Sent sent;
+        try {
+            sent = bringsScript ? null : made(stop, ready, CommandType.EVALSHA, request.reading());
+        } catch (RuntimeException | Error thrown) {
+            sink.error(failures.of(request.subject().get(), thrown));
+            return;
+        }
+        dispatch(stop, ready, sent);
     }
 
     /** What was not carried out is sent again, unless nobody waits for it any more: {@link #send} looks at that. */
     private void refused(Stop stop, CommandType type, Throwable error) {
+        Sent sent = command;
+        route.refused(stop.link(), sent == null ? null : sent.connection(), error);
         Stop next = isCancelled ? null : route.redirected(stop.link(), error);
         if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
             send(stop, CommandType.EVAL);
@@ -229,6 +311,9 @@ final class ScriptCall<T> implements Disposable {
         T decoded;
         try {
             decoded = decode.apply(reply);
+        } catch (LockException refused) {
+            sink.error(refused);
+            return;
         } catch (RuntimeException malformed) {
             sink.error(failures.of(request.subject().get(), malformed));
             return;
@@ -240,7 +325,7 @@ final class ScriptCall<T> implements Disposable {
         if (isCancelled) {
             return;
         }
-        if (!RedisFailures.isAnswer(error)) {
+        if (!KnownError.isAnswer(error)) {
             route.suspect(link);
             doubtIfLate(error);
             if (!RedisFailures.isUnsent(error)) {

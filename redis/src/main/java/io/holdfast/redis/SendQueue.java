@@ -1,7 +1,9 @@
 package io.holdfast.redis;
 
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import reactor.core.publisher.Operators;
 import reactor.util.concurrent.Queues;
 import reactor.util.context.Context;
@@ -9,16 +11,33 @@ import reactor.util.context.Context;
 /**
  * Lets one thread at a time give commands to the driver, in the order they came; others leave theirs and go.
  *
- * <p>The driver takes a lock for each command ({@code io.lettuce.core.protocol.SharedLock}), and two threads that meet there would park, on
- * an event loop too. Here they never meet each other; they may meet the event loop that takes the connection up or down.
+ * <p>That thread is the event loop of the connection, if there is one. What another thread gives to the driver becomes a task of that loop,
+ * and what the loop itself gives is written at once, before such tasks: so commands of both would not leave in the order they were given.
+ * And the driver takes a lock for each command ({@code io.lettuce.core.protocol.SharedLock}), where two threads that meet would park.
  */
 final class SendQueue {
 
     private final Queue<Runnable> waiting =
             Queues.<Runnable>unboundedMultiproducer().get();
 
-    /** Left and not yet sent; whoever raises it from zero sends. */
+    /** Left and not yet sent; whoever raises it from zero has it sent. */
     private final AtomicInteger pending = new AtomicInteger();
+
+    private final Predicate<Runnable> elsewhere;
+
+    /** Sends on the thread that raised {@link #pending} from zero. */
+    SendQueue() {
+        this(drain -> false);
+    }
+
+    /**
+     * Sends on one thread.
+     *
+     * @param elsewhere runs what it is given on that thread, later; false when this thread is to run it, now
+     */
+    SendQueue(Predicate<Runnable> elsewhere) {
+        this.elsewhere = elsewhere;
+    }
 
     /**
      * Sends, or leaves that to the thread that is at it.
@@ -27,9 +46,20 @@ final class SendQueue {
      */
     void send(Runnable send) {
         waiting.add(send);
-        if (pending.getAndIncrement() != 0) {
-            return;
+        if (pending.getAndIncrement() == 0 && !isSentElsewhere()) {
+            drain();
         }
+    }
+
+    private boolean isSentElsewhere() {
+        try {
+            return elsewhere.test(this::drain);
+        } catch (RejectedExecutionException ended) {
+            return false; // the driver refuses each command from now on
+        }
+    }
+
+    private void drain() {
         int seen = 1;
         do {
             for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,7 +58,7 @@ public record ServerReport(
     private static String evicts(String policy) {
         return ("maxmemory-policy is %s: a held lock can be evicted when memory gets short, and granted again while its holder"
                         + " still works. Set it to %s.")
-                .formatted(policy, SAFE_POLICY);
+                .formatted(Printable.start(policy, 50), SAFE_POLICY);
     }
 
     private static <T> Optional<T> fact(Map<String, String> facts, String name, Function<String, T> reading) {

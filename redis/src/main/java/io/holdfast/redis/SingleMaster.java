@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +51,30 @@ final class SingleMaster implements Route {
     /** Behind sentinels, a master that is silent may have been replaced; the new connection asks them. */
     @Override
     public void silent(CommandLink silent) {
+        if (!uri.getSentinels().isEmpty()) {
+            leaveTheChannel(silent);
+        }
+    }
+
+    /**
+     * The address may have another server by now: a name of the DNS, or what the sentinels say. The channel follows when there is a new
+     * connection for commands, so that it does not lead to a server that the other one has found out.
+     */
+    @Override
+    public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
+        boolean isLeft = KnownError.isDemoted(error)
+                || (KnownError.isCutOff(error) && !uri.getSentinels().isEmpty());
+        if (isLeft) {
+            from.leave(used, () -> {
+                var unused = from.made().whenComplete((made, failed) -> leaveTheChannel(from));
+            });
+        }
+    }
+
+    private void leaveTheChannel(CommandLink from) {
         RouteListener told = listener;
-        if (told != null && !uri.getSentinels().isEmpty()) {
-            told.suspect(silent);
+        if (told != null) {
+            told.suspect(from);
         }
     }
 
@@ -69,6 +91,11 @@ final class SingleMaster implements Route {
     @Override
     public String tagOf(int group) {
         return "";
+    }
+
+    @Override
+    public @Nullable String hashTagAt(CommandLink server, int first) {
+        return null;
     }
 
     @Override

@@ -1,8 +1,11 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +17,14 @@ final class Watched {
     private static final AtomicReferenceFieldUpdater<Watched, @Nullable PushLine> LINE =
             AtomicReferenceFieldUpdater.newUpdater(Watched.class, PushLine.class, "line");
 
+    /** Between two hints to look again, which anybody may have written. As short as locks are held that many want. */
+    private static final long HINT_PAUSE_NANOS = 10_000_000;
+
+    private static final AtomicLongFieldUpdater<Watched> HINTED_AT =
+            AtomicLongFieldUpdater.newUpdater(Watched.class, "hintedAt");
+
+    private final LockClaim claim;
+
     /** Which server has its key, see {@link Route#groupOf}. */
     private final int group;
 
@@ -23,10 +34,55 @@ final class Watched {
     /** Written by the watch with what the map of the cluster says, then by each look that is sent; null when its key has moved. */
     private volatile @Nullable PushLine line;
 
-    Watched(int group, @Nullable PushLine line, Sinks.Many<WatchSignal> sink) {
+    /**
+     * Whether it looks for the lock, or is about to, and does not hold it: written by each look that is sent or answered, and by a pushed
+     * grant. So a line that comes up between the watch and the first look is told of.
+     */
+    private volatile boolean isWaiting = true;
+
+    /** The token of the newest grant that was passed on; written by the line. */
+    private volatile long grantedToken;
+
+    /** When a hint was last passed on. */
+    private volatile long hintedAt;
+
+    Watched(LockClaim claim, int group, @Nullable PushLine line, long now, Sinks.Many<WatchSignal> sink) {
+        this.claim = claim;
+        hintedAt = now - HINT_PAUSE_NANOS;
         this.group = group;
         this.line = line;
         sinks = List.of(sink);
+    }
+
+    LockClaim claim() {
+        return claim;
+    }
+
+    /** Hints and interruptions concern those that wait: one that holds the lock renews it in time anyway. */
+    boolean isWaiting() {
+        return isWaiting;
+    }
+
+    void waits(boolean now) {
+        isWaiting = now;
+    }
+
+    /** After which pause a hint is to be passed on. */
+    Duration hinted(long now) {
+        long last = hintedAt;
+        long left = HINT_PAUSE_NANOS - (now - last);
+        return left <= 0 && HINTED_AT.compareAndSet(this, last, now)
+                ? Duration.ZERO
+                : Duration.ofNanos(Math.max(left, 1_000_000));
+    }
+
+    /** False for a copy of a grant that was passed on before: a later one has a higher token. */
+    boolean isNews(long token) {
+        if (token <= grantedToken) {
+            return false;
+        }
+        grantedToken = token;
+        return true;
     }
 
     int group() {

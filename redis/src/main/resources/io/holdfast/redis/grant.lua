@@ -11,10 +11,10 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
--- Gives its digits.
+-- Gives its digits. It is kept for two hours past the moment that it stands for: longer than a clock is set back by mistake.
 local function save_token(token)
   local text = digits(token)
-  redis.call('SET', KEYS[4], text, 'PXAT', math.floor(token / 1000) + 86400000)
+  redis.call('SET', KEYS[4], text, 'PXAT', math.floor(token / 1000) + 7200000)
   return text
 end
 

@@ -82,7 +82,7 @@ local function waiters(queue, notes, is_mutex)
     if is_mutex then
       entry = 'mutex 1 ' .. entry
     end
-    local kind, permits, lease, looked, channel = string.match(entry, '^(%a+) (%d+) %d+ (%d+) (%d+) %d+ (.*)$')
+    local kind, permits, lease, looked, channel = string.match(entry, '^(%a+) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
     if kind then
       table.insert(some, {ids[i], kind, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]), tonumber(looked)})
     end

@@ -6,8 +6,8 @@
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
 -- Cost    held, and nobody waits: 3 inner calls, O(1). Else O(log n) in the waiters, plus O(log n) for each waiter that is
---         served, passed over or found gone, plus a PUBLISH for each that is served or comes to the head, and for each of at
---         most 64 claims that want a hint. Measured: docs/redis-script-cost.md
+--         served, set aside or found gone, at most 1 024, plus a PUBLISH for each that is served or comes to the head, and for
+--         each of at most 64 claims that want a hint. Measured: docs/reference/redis-script-cost.md
 
 local id, attempt, claim_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -21,6 +21,7 @@ if is_usual and not is_wanted then
 end
 
 --#include grant.lua
+--#include push.lua
 --#include queue.lua
 
 local foreign = is_wrong_type(holder)
@@ -36,7 +37,7 @@ local seen
 if held then
   seen = tonumber(holder[2])
 else
-  local entry = redis.call('HGET', KEYS[3], id)
+  local entry = entry_of(id)
   if entry then
     seen = tonumber(string.match(entry, '^%d+'))
     local rank = redis.call('ZRANK', KEYS[2], id)
@@ -52,6 +53,7 @@ end
 
 -- A look that is still under way, or was lost to sight on another connection, must find that its claim has ended.
 if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
+  redis.call('PEXPIRE', KEYS[5], ARGV[4]) -- a server without memory refuses SET as the first write, and accepts it as the second
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])
 end
 
@@ -64,7 +66,7 @@ elseif is_wanted and (held or redis.call('EXISTS', KEYS[1]) == 0) then
     redis.call('DEL', KEYS[1])
     for _, member in ipairs(interested) do
       local to, whom = string.match(member, '^(%S*) (.*)$')
-      redis.call('PUBLISH', to, 'C ' .. whom)
+      publish(to, 'C ' .. whom)
     end
     redis.call('DEL', KEYS[6])
   end

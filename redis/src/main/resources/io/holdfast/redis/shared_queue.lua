@@ -4,8 +4,9 @@
 -- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix, K is rw or semaphore:
 --   1  P{name}:K           ZSET  holding ids by expiry: each ends alone
 --   2  P{name}:K:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time)
---   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor channel", of those in the queue
---   4  P{name}:K:token     STRING  the last token granted; expires a day after the moment it stands for
+--   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor secret channel", of those in the queue; aside: see
+--                                waiters.lua
+--   4  P{name}:K:token     STRING  the last token granted; expires two hours after the moment it stands for
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
 --   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of those that hold
@@ -41,7 +42,7 @@ local function stored_token()
 end
 
 local function save_token(token)
-  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 86400000))
+  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 7200000))
   last_token = token
 end
 
@@ -67,8 +68,10 @@ local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[6], '')
 end
 
--- Ends the holders whose time is over, and learns who is left. Returns how many were ended; nil for something else under
+-- Ends the holders whose time is over, and learns who is left; in one run at most so many, and the rest counts as holding until the next
+-- run. Returns how many were ended; nil for something else under
 -- the key, which stays untouched: a holder of ours is in KEYS[7] as well.
+local MOST_ENDED = 4096
 local function settle(now)
   local ended = 0
   while true do
@@ -83,7 +86,7 @@ local function settle(now)
     local holder = redis.call('HGET', KEYS[7], first[1])
     if not holder then
       return nil
-    elseif tonumber(first[2]) > now then
+    elseif tonumber(first[2]) > now or ended == MOST_ENDED then
       count, mode = redis.call('ZCARD', KEYS[1]), string.match(holder, '^%a+')
       return ended
     end
@@ -114,27 +117,17 @@ local function hold(now, id, claim, token, ms)
   count, mode = count + 1, claim.kind
 end
 
--- What the last run of serve() found: how many it passed over, and how many have left the queue since it was told.
-local place, moved = 0, 0
+-- Of an entry in KEYS[3].
+local LEASE_AND_LOOKED = '^%a+ %d+ %d+ (%d+) (%d+) '
 
-local function leave_queue(id)
-  moved = moved + 1
-  redis.call('ZREM', KEYS[2], id)
-  redis.call('HDEL', KEYS[3], id)
-end
+--#include waiters.lua
 
 -- What is known of a waiter; nil without an entry.
 local function waiter(entry)
-  local kind, permits, attempt, lease, looked, floor, channel =
-    string.match(entry or '', '^(%a+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+  local kind, permits, attempt, lease, looked, floor, secret, channel =
+    string.match(entry or '', '^(%a+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
   return kind and {kind = kind, permits = tonumber(permits), attempt = tonumber(attempt), lease = tonumber(lease),
-    looked = tonumber(looked), floor = tonumber(floor), channel = channel}
-end
-
--- Whether somebody receives what is published there: at this server, in a cluster, where PUBLISH reaches the others too but
--- counts none of them. Whoever is passed over must not be told of a grant, so it is asked first.
-local function is_heard(channel)
-  return redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
+    looked = tonumber(looked), floor = tonumber(floor), secret = secret, channel = channel}
 end
 
 -- Makes the waiter a holder until it confirms, and tells it; false when nobody receives that.
@@ -150,50 +143,62 @@ local function push(now, id, claim, claim_ms)
   -- server's clock may have been set back since.
   local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
   local look = claim.attempt .. ' ' .. digits(valid)
-  local grant = 'G ' .. digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-  redis.call('PUBLISH', claim.channel, grant)
+  local grant = digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+  publish(claim.channel, 'G ' .. signed(claim.secret, claim.channel, grant))
   leave_queue(id)
   hold(now, id, claim, token, ms)
   return true
 end
 
--- Whether a waiter that has to wait on holds back those behind it: a dead one must not. While a writer holds, nobody could
--- pass it anyway.
-local function is_in_the_way(claim)
-  return mode == 'write' or is_heard(claim.channel)
-end
-
 -- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer
 -- from starving. The caller's own turn is not pushed but ends with take(), since it gets its full lease as an answer. A waiter
--- whose channel nobody receives is passed over and keeps its place, and so is one without a channel: it gets the lock when it
+-- whose channel nobody receives is set aside, and so is one without a channel: it gets the lock when it
 -- looks. A channel is tried once per run: the waiters of a killed client cost one NUMSUB, and are read in growing
--- portions. Who has not looked for half of its lease is gone. Returns whether a living waiter was left.
+-- portions. Returns whether a living waiter was left, or may have been.
 local function serve(now, claim_ms, caller, take)
-  local dead, portion = {[''] = true}, 1
+  local unheard, portion, rest, served = {[''] = true}, 1, MOST_TAKEN_OUT, 0
   place = 0
+  if count > 0 and mode == 'write' then
+    return true -- it holds alone
+  end
   while true do
     local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
     if #ids == 0 then
       return false
     end
-    local entries = redis.call('HMGET', KEYS[3], unpack(ids))
+    local entries, fates, is_blocked = redis.call('HMGET', KEYS[3], unpack(ids)), {}, false
     for i, id in ipairs(ids) do
       local claim = waiter(entries[i])
       local is_caller = id == caller
-      if not claim or (not is_caller and now - claim.looked >= claim.lease * 500) then
-        leave_queue(id)
-      elseif dead[claim.channel] and not is_caller then
-        place = place + 1
-      elseif not admits(claim) and (is_caller or is_in_the_way(claim)) then
-        return true
+      if not claim or (not is_caller and is_gone(now, claim.looked, claim.lease)) then
+        fates[i] = 'gone'
+      elseif unheard[claim.channel] and not is_caller then
+        fates[i] = fate_of_unheard(now, claim.looked)
+      elseif not admits(claim) and (is_caller or (count > 0 and mode == 'write') or is_heard(claim.channel)) then
+        is_blocked = true
+        break
       elseif is_caller then
         leave_queue(id)
         take()
-      elseif not admits(claim) or not push(now, id, claim, claim_ms) then
-        redis.call('PUBLISH', claim.channel, 'C ' .. id) -- if its slot has moved here it listens elsewhere, and looks again
-        dead[claim.channel] = true
-        place = place + 1
+      elseif served == MOST_SERVED and is_heard(claim.channel) then
+        publish(claim.channel, 'C ' .. id) -- its look serves the next
+        is_blocked, is_unfinished = true, true
+        break
+      elseif served < MOST_SERVED and admits(claim) and push(now, id, claim, claim_ms) then
+        served = served + 1
+      else
+        publish(claim.channel, 'C ' .. id) -- if its slot has moved here it listens elsewhere, and looks again
+        unheard[claim.channel] = true
+        fates[i] = fate_of_unheard(now, claim.looked)
       end
+    end
+    rest = rest - take_out(ids, entries, fates)
+    if not is_blocked and rest <= 0 then
+      let_another_go_on()
+      is_blocked = true
+    end
+    if is_blocked then
+      return true
     end
     portion = math.min(portion * 8, 512)
   end
@@ -207,7 +212,7 @@ local function tell_next(claim_ms)
     for _, id in ipairs(redis.call('ZRANGE', KEYS[2], place + math.max(0, 2 - moved), place + 1)) do
       local channel = string.match(redis.call('HGET', KEYS[3], id) or '', ' (%S+)$')
       if channel then
-        redis.call('PUBLISH', channel, 'H ' .. digits(claim_ms) .. ' ' .. id)
+        publish(channel, 'H ' .. digits(claim_ms) .. ' ' .. id)
       end
     end
     moved = 0

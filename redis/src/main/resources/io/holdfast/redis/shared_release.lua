@@ -9,8 +9,9 @@
 -- Cost    held by this claim alone, and nobody waits: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus
 --         O(log n) for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus
 --         a PUBLISH for each that is served or comes to the head, and for each of at most 64 claims that want a hint.
---         Measured: docs/redis-script-cost.md
+--         Measured: docs/reference/redis-script-cost.md
 
+--#include push.lua
 --#include shared_queue.lua
 
 local id, attempt, claim_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -29,7 +30,7 @@ if held then
   redis.call('HDEL', KEYS[7], id)
   count = count - 1
 elseif not seen then
-  local claim = waiter(redis.call('HGET', KEYS[3], id))
+  local claim = waiter(entry_of(id))
   if claim then
     seen = claim.attempt
     local rank = redis.call('ZRANK', KEYS[2], id)
@@ -45,6 +46,7 @@ end
 
 -- A look that is still under way, or was lost to sight on another connection, must find that its claim has ended.
 if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
+  redis.call('PEXPIRE', KEYS[5], ARGV[4]) -- a server without memory refuses SET as the first write, and accepts it as the second
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])
 end
 
@@ -53,7 +55,7 @@ if ended and is_wanted then
   if (seen or ended > 0) and not blocked and (count == 0 or mode ~= 'write') then
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
       local to, whom = string.match(member, '^(%S*) (.*)$')
-      redis.call('PUBLISH', to, 'C ' .. whom)
+      publish(to, 'C ' .. whom)
     end
     redis.call('DEL', KEYS[6])
   end

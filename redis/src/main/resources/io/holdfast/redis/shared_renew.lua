@@ -3,12 +3,12 @@
 -- KEYS    of each claim P{name}:K and P{name}:K:holders, see shared_queue.lua; all in one slot on a cluster
 -- ARGV    id and lease in ms of each claim, in the order of the keys
 -- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
--- Cost    1 inner call, and at most 7 per claim; O(log n) each in the holders of its lock
+-- Cost    2 inner calls, and at most 7 per claim; O(log n) each in the holders of its lock
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
-local answers = {}
+local answers, is_written = {}, false
 for i = 1, #KEYS / 2 do
   local holders, notes, id, lease = KEYS[2 * i - 1], KEYS[2 * i], ARGV[2 * i - 1], tonumber(ARGV[2 * i])
   -- pcall: one foreign key must not fail the others. Any other error concerns all of them.
@@ -18,6 +18,10 @@ for i = 1, #KEYS / 2 do
   end
   local held = type(expiry) == 'string' and tonumber(expiry) > now and type(redis.pcall('HGET', notes, id)) == 'string'
   if held then
+    if not is_written then
+      redis.call('ZREM', holders, '') -- a server without memory refuses ZADD as the first write, and accepts it as the second
+      is_written = true
+    end
     redis.call('ZADD', holders, string.format('%.0f', now + lease * 1000), id)
     for _, key in ipairs({holders, notes}) do
       if redis.call('PTTL', key) < lease + 1000 then -- a second more, see shared_queue.lua

@@ -33,7 +33,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void onlyTheBackendAndTheInspectorArePublic() {
+    void onlyTheBackendItsAddressesAndTheInspectorArePublic() {
         classes()
                 .that()
                 .arePublic()
@@ -41,6 +41,8 @@ class ArchitectureTest {
                 .be(RedisLockBackend.class)
                 .orShould()
                 .be(RedisLockBackend.Builder.class)
+                .orShould()
+                .be(RedisAddress.class)
                 .orShould(ArchConditions.be(belongToAnyOf(INSPECTION)))
                 .check(CODE);
     }

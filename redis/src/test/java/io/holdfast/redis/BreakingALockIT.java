@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/** The recipe in docs/redis-operations.md: an operator takes a lock away from a holder that works, but should not. */
+/** The recipe in docs/operate/redis.md: an operator takes a lock away from a holder that works, but should not. */
 class BreakingALockIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);

@@ -2,49 +2,103 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ChannelPulseTest {
 
-    private static final int ROUNDS = 5_000;
+    private record Planned(long millis, Runnable work) {}
 
-    private final List<Runnable> beats = new CopyOnWriteArrayList<>();
-    private final AtomicInteger asked = new AtomicInteger();
+    private final List<Planned> planned = new ArrayList<>();
+    private final List<ChannelPulse.Question> silent = new ArrayList<>();
+
+    /** The clock of a JVM may overflow. */
+    private long now = Long.MAX_VALUE - 10;
+
+    private final ChannelPulse pulse =
+            new ChannelPulse((millis, work) -> planned.add(new Planned(millis, work)), () -> now, silent::add);
 
     @Test
-    void whoWaitsForShortDoesNotEndThePulseOfWhoWaitsForLong() {
-        CyclicBarrier together = new CyclicBarrier(2);
-        List<ChannelPulse> pulses = new CopyOnWriteArrayList<>();
-        for (int i = 0; i < ROUNDS; i++) {
-            pulses.add(new ChannelPulse(
-                    (millis, beat) -> beats.add(beat), System::nanoTime, asked::incrementAndGet, () -> {}));
+    void oneLookInASecondAsksHoweverManyThereAre() {
+        assertThat(pulse.ask()).isNotNull();
+        for (int i = 0; i < 100; i++) {
+            assertThat(pulse.ask()).isNull();
         }
-        CompletableFuture<Void> shortly = CompletableFuture.runAsync(() -> each(pulses, together, 0));
-        CompletableFuture<Void> lasting = CompletableFuture.runAsync(() -> each(pulses, together, 600_000));
-        CompletableFuture.allOf(shortly, lasting).join();
-        List<Runnable> first = List.copyOf(beats);
-        assertThat(first).hasSize(ROUNDS);
-
-        ClientOverRedis.pause(Duration.ofMillis(1_100)); // the short wait is over
-
-        first.forEach(Runnable::run);
-        assertThat(asked).hasValue(ROUNDS);
+        pass(ChannelPulse.PERIOD_MILLIS);
+        assertThat(pulse.ask()).isNotNull();
     }
 
-    private static void each(List<ChannelPulse> pulses, CyclicBarrier together, long millis) {
-        try {
-            for (ChannelPulse pulse : pulses) {
-                together.await();
-                pulse.beatFor(millis);
-            }
-        } catch (Exception e) {
-            throw new AssertionError(e);
+    @Test
+    void noLookAsksWhileMessagesComeAnyway() {
+        for (int i = 0; i < 10; i++) {
+            pulse.heard();
+            pass(ChannelPulse.PERIOD_MILLIS / 2);
+            assertThat(pulse.ask()).isNull();
         }
+    }
+
+    @Test
+    void echoThatComesInTimeIsAllThereIs() {
+        ChannelPulse.Question question = question();
+        pulse.heard();
+        question.answered();
+        passPatience(ChannelPulse.PATIENCE_MILLIS);
+        assertThat(silent).isEmpty();
+    }
+
+    @Test
+    void channelIsSuspectedWhenTheAnswerIsThereAndTheEchoIsNot() {
+        ChannelPulse.Question question = question();
+        pass(3);
+        question.answered();
+        passPatience(ChannelPulse.PATIENCE_MILLIS);
+        assertThat(silent).containsExactly(question);
+        assertThat(question.isUnheard()).isTrue();
+    }
+
+    @Test
+    void lookThatIsNotAnsweredTellsNothingOfTheChannel() {
+        assertThat(question().isUnheard()).isTrue();
+        assertThat(planned).isEmpty();
+    }
+
+    @Test
+    void slowAnswerIsNoDeadChannelAndEachWrongSuspicionWaitsLonger() {
+        ChannelPulse.Question slow = question();
+        pass(2_000);
+        slow.answered();
+        passPatience(4_000);
+        pulse.heard();
+        assertThat(slow.isUnheard()).isFalse();
+        for (long patience : new long[] {1_000, 2_000, 4_000, 8_000, 8_000}) {
+            pulse.wasWrong();
+            pass(ChannelPulse.PERIOD_MILLIS);
+            question().answered();
+            passPatience(patience);
+        }
+        pulse.startAnew();
+        pass(ChannelPulse.PERIOD_MILLIS);
+        question().answered();
+        passPatience(ChannelPulse.PATIENCE_MILLIS);
+    }
+
+    private ChannelPulse.Question question() {
+        return Objects.requireNonNull(pulse.ask());
+    }
+
+    /** The one task that is planned for then. */
+    private void passPatience(long millis) {
+        assertThat(planned).hasSize(1);
+        Planned check = planned.remove(0);
+        assertThat(check.millis()).isEqualTo(millis);
+        pass(millis);
+        check.work().run();
+    }
+
+    private void pass(long millis) {
+        now += TimeUnit.MILLISECONDS.toNanos(millis);
     }
 }

@@ -45,7 +45,8 @@ class HeadLooksTest {
     }
 
     @Test
-    void aClaimThatIsToldTwiceKeepsItsTime() {
+    void aClaimThatIsToldTwiceLooksAtTheEarlierTime() {
+        looks.add("a", SECOND.multipliedBy(1_000));
         looks.add("a", SECOND);
         pass(Duration.ofMillis(900));
         looks.add("a", SECOND);
@@ -100,6 +101,23 @@ class HeadLooksTest {
         pass(SECOND);
 
         assertThat(tasks).isEmpty();
+    }
+
+    @Test
+    void looksThatAreAskedForEverEarlierKeepFewTasks() {
+        Duration minute = Duration.ofMinutes(1);
+        for (int i = 0; i < 10_000; i++) {
+            looks.add("a", minute.minusMillis(i));
+        }
+        assertThat(tasks).hasSizeLessThanOrEqualTo(HeadLooks.MOST_TASKS);
+
+        pass(minute);
+
+        assertThat(looked).containsExactly("a");
+        assertThat(tasks).isEmpty();
+        looks.add("b", SECOND);
+        pass(SECOND);
+        assertThat(looked).as("all is as before").containsExactly("a", "b");
     }
 
     private void pass(Duration time) {

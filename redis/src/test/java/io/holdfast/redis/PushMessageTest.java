@@ -12,39 +12,84 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PushMessageTest {
 
+    private static final String CHANNEL = "p:client:1";
+
+    private final GrantSecret secret = GrantSecret.random();
+
+    private PushMessage parse(String text) {
+        return PushMessage.parse(CHANNEL, text, secret, "p:");
+    }
+
+    private String signed(String grant) {
+        return "G " + secret.sign(CHANNEL, grant) + ' ' + grant;
+    }
+
     @Test
     void grantNamesClaimTokenLookAndKey() {
-        PushMessage message = PushMessage.parse("G 1763683200000000 3 2150 4 id 1 holdfast:{a b}:mutex");
+        PushMessage message = parse(signed("1763683200000000 3 2150 4 id 1 p:{a b}:mutex"));
         assertThat(message)
                 .isEqualTo(new PushMessage(
                         "id 1",
                         new WatchSignal.Granted(1763683200000000L, 3, Duration.ofMillis(2150)),
-                        LockKeys.of("holdfast:", LockKey.of(LockKind.MUTEX, "a b"))));
+                        LockKeys.of("p:", LockKey.of(LockKind.MUTEX, "a b"))));
     }
 
     @Test
     void hintNamesTheClaim() {
-        assertThat(PushMessage.parse("C id1")).isEqualTo(new PushMessage("id1", new WatchSignal.Changed(), null));
+        assertThat(parse("C id1")).isEqualTo(new PushMessage("id1", new WatchSignal.Changed(), null));
+    }
+
+    @Test
+    void grantCountsOnItsOwnChannelForItsOwnClientAndAsTheServerSignedIt() {
+        String grant = "5 3 2150 2 id p:{a}:mutex";
+        assertThat(parse(signed(grant))).isNotNull();
+        assertThat(PushMessage.parse("p:client:2", signed(grant), secret, "p:")).isNull();
+        assertThat(PushMessage.parse(CHANNEL, signed(grant), GrantSecret.random(), "p:"))
+                .isNull();
+        assertThat(parse(signed(grant).replace(" 5 3 ", " 6 3 "))).isNull();
+        assertThat(parse(signed(grant) + " ")).isNull();
+        assertThat(parse("G  " + grant)).isNull();
+        assertThat(parse("G " + grant)).isNull();
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
                 "",
-                "C",
-                "C ",
-                "G",
-                "G 1 2 3",
-                "G x 2 3 2 id p{a}:mutex",
-                "G 1 2 3 9 id p{a}:mutex",
-                "G 1 2 3 0 id p{a}:mutex",
-                "G 1 2 3 -1 id p{a}:mutex",
-                "G 1 2 3 2 id other",
-                "G 1 2 3 2 id p{}:mutex",
-                "hello"
+                "1 2 3",
+                "x 2 3 2 id p:{a}:mutex",
+                "1 2 3 9 id p:{a}:mutex",
+                "1 2 3 0 id p:{a}:mutex",
+                "1 2 3 -1 id p:{a}:mutex",
+                "1 2 3 2 id other",
+                "1 2 3 2 id p:{}:mutex",
+                "1 2 3 2 id q:{a}:mutex",
+                "1 2 3 2 id p:x{a}:mutex",
+                "9007199254740992 2 3 2 id p:{a}:mutex",
+                "9223372036854775807 2 3 2 id p:{a}:mutex",
+                "0 2 3 2 id p:{a}:mutex",
+                "1 0 3 2 id p:{a}:mutex",
+                "1 2 0 2 id p:{a}:mutex",
+                "1 2 -3 2 id p:{a}:mutex",
+                "1 2 9223372036854775807 2 id p:{a}:mutex"
             })
-    void whatSomebodyElsePublishesIsIgnored(String text) {
-        assertThat(PushMessage.parse(text)).isNull();
+    void whatNoSoundServerSignsIsNoGrant(String grant) {
+        assertThat(parse(signed(grant))).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "C", "C ", "G", "G ", "G x", "hello", "B", "H 500 id"})
+    void whatOthersPublishIsIgnored(String text) {
+        assertThat(parse(text)).isNull();
+    }
+
+    @Test
+    void grantIsForTheLockOfTheClaimAndForNoLongerThanSuchGrantsAre() {
+        PushMessage grant = parse(signed("1 2 3000 2 id p:{a}:mutex"));
+        assertThat(grant.isFor("p:{a}:mutex", Duration.ofSeconds(2))).isTrue();
+        assertThat(grant.isFor("p:{b}:mutex", Duration.ofSeconds(2))).isFalse();
+        assertThat(grant.isFor("p:{a}:mutex", Duration.ofSeconds(1))).isFalse();
+        assertThat(parse("C id").isFor("p:{a}:mutex", Duration.ofSeconds(2))).isFalse();
     }
 
     @Test
@@ -54,6 +99,5 @@ class PushMessageTest {
         assertThat(PushMessage.Head.parse("H 500 ")).isNull();
         assertThat(PushMessage.Head.parse("H 9999999999 id")).isNull();
         assertThat(PushMessage.Head.parse("C id")).isNull();
-        assertThat(PushMessage.parse("H 500 id")).isNull();
     }
 }

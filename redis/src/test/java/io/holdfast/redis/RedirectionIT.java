@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** What becomes of a request that a server of a cluster does not carry out. The servers here only say so. */
 class RedirectionIT {
@@ -42,6 +43,9 @@ class RedirectionIT {
 
     /** Lets the second server greet; open unless a test closes it. */
     private volatile CountDownLatch mayGreet = new CountDownLatch(0);
+
+    /** Whether the second server has all slots, and not the first. */
+    private volatile boolean isFailedOver;
 
     private FakeServer first;
     private FakeServer second;
@@ -82,13 +86,42 @@ class RedirectionIT {
         }
     }
 
+    private FakeServer master() {
+        return isFailedOver ? second : first;
+    }
+
     private String other(String command) {
         return switch (command) {
             case "hello" -> "-ERR unknown command 'HELLO'";
             case "ping" -> "+PONG";
-            case "cluster" -> "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + first.port();
+            case "cluster" -> "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + master().port();
             default -> "+OK";
         };
+    }
+
+    /** A cluster that redirects says where to; one that refuses may have another master, too. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "-READONLY You can't write against a read only replica.",
+                "-LOADING Redis is loading the dataset in memory",
+                "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+                "-CLUSTERDOWN The cluster is down"
+            })
+    void aRefusalThatAnotherMasterMayNotGiveAsksForTheMapAnew(String answer) {
+        answers.add(answer);
+        mayAnswer.countDown();
+        assertThat(catchThrowableOfType(
+                                LockBackendException.class,
+                                () -> Store.answer(backend.tryAcquire(Store.claim("orders"))))
+                        .isTransient())
+                .isTrue();
+        isFailedOver = true;
+
+        eventually(() -> Store.answer(backend.tryAcquire(Store.claim("orders"))
+                        .onErrorResume(LockBackendException.class, refused -> Mono.empty()))
+                instanceof LockAttempt.Acquired);
+        assertThat(scripts(atSecond)).containsExactly("evalsha");
     }
 
     @ParameterizedTest

@@ -12,7 +12,9 @@ import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** The client's one channel: when it opens, what comes through it, and what happens when it breaks. */
 class RedisChannelIT {
@@ -63,6 +66,21 @@ class RedisChannelIT {
         assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
     }
 
+    /** Its look says nothing of the channel any more: it came up before that. */
+    @Test
+    void watchIsArmedWhenTheChannelComesUpBeforeTheFirstLook() throws InterruptedException {
+        queued(holder());
+        next(WatchSignal.Armed.class);
+        store.redis().clientKill(KillArgs.Builder.typePubsub());
+        store.server.pause(); // most often before the channel is restored
+        Mono<WatchSignal> armed = backend.watch(Store.claim("another", Waiting.QUEUE))
+                .filter(WatchSignal.Armed.class::isInstance)
+                .next();
+        CompletableFuture<WatchSignal> told = armed.toFuture();
+        store.server.resume();
+        assertThat(told).succeedsWithin(Duration.ofSeconds(10));
+    }
+
     @Test
     void grantsComeThroughAChannelThatWasRestored() throws InterruptedException {
         LockClaim holder = holder();
@@ -96,7 +114,9 @@ class RedisChannelIT {
         })) {
             RedisLockBackend waiting = RedisLockBackend.create(RedisURI.create("127.0.0.1", mute.port()));
             LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
-            Disposable watch = waiting.watch(waiter).subscribe();
+            Disposable watch = waiting.watch(waiter)
+                    .concatMap(lookAgain -> waiting.tryAcquire(waiter.withAttempt(2)))
+                    .subscribe();
             assertThat(Store.answer(waiting.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
             ClientOverRedis.eventually(() -> subscriptions.get() > 0 && connections.get() == 3);
             watch.dispose();
@@ -138,7 +158,7 @@ class RedisChannelIT {
         next(WatchSignal.Armed.class);
         String channel = store.redis().pubsubChannels().get(0);
         assertThat(channel).startsWith("holdfast:client:");
-        for (String text : new String[] {"", "G", "G 1 2 3 4 5", "C x", "C"}) {
+        for (String text : new String[] {"", "G", "G 1 2 3 4 5", "C x", "C", "B", "H 1 x"}) {
             assertThat(store.redis().publish(channel, text)).isEqualTo(1);
         }
         Store.answer(backend.release(holder));

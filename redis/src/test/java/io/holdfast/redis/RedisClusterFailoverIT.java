@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
@@ -127,7 +128,7 @@ class RedisClusterFailoverIT {
         CompletableFuture<LockLease> waiter = waiting(rival, name);
         awaitReplicaInStep();
         Store atReplica = Store.lookingInto(cluster.replicas().get(0));
-        eventually(() -> atMaster.redis().pubsubChannels().size() == 1);
+        eventually(() -> !atMaster.redis().pubsubChannels().isEmpty());
 
         assertThat(atReplica.redis().clusterFailover(false)).isEqualTo("OK");
         cluster.awaitPromotion(0);
@@ -142,6 +143,27 @@ class RedisClusterFailoverIT {
                 .as("client, rival, this test")
                 .isGreaterThanOrEqualTo(3);
         atReplica.stopLooking();
+    }
+
+    /** The clients know the former map when they come: they learn of the slots after they have opened the channel. */
+    @Test
+    void aChannelAtAPromotedReplicaIsSharded() {
+        String name = names(0).get(0);
+        Store promoted = Store.lookingInto(cluster.replicas().get(0));
+        assumeTrue(!promoted.redis().info("server").contains("redis_version:6."), "sharded channels came with Redis 7");
+        await(acquired(name).release());
+        await(await(rival.lock(name).acquire()).release());
+        awaitReplicaInStep();
+        assertThat(promoted.redis().clusterFailover(false)).isEqualTo("OK");
+        cluster.awaitPromotion(0);
+        LockLease held = acquired(name);
+
+        CompletableFuture<LockLease> waiter = rival.lock(name).acquire().toFuture();
+
+        eventually(() -> promoted.redis().pubsubShardChannels().size() == 1);
+        await(held.release());
+        await(waiter.join().release());
+        promoted.stopLooking();
     }
 
     private static long connectionsOfClients(Store store) {

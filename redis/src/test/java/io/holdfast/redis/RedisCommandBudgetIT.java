@@ -8,7 +8,6 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -92,7 +91,6 @@ class RedisCommandBudgetIT {
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
         Store.answer(backend.renew(holder));
         store.redis().configResetstat();
-        long begin = System.nanoTime();
 
         watches.add(backend.watch(second).subscribe(it -> {}));
         assertThat(Store.answer(backend.tryAcquire(second))).isInstanceOf(LockAttempt.Queued.class);
@@ -102,8 +100,7 @@ class RedisCommandBudgetIT {
 
         assertThat(store.calls("evalsha") + store.calls("eval")).isEqualTo(3 + store.calls("eval"));
         assertThat(store.calls("publish")).isEqualTo(1);
-        long periods = Duration.ofNanos(System.nanoTime() - begin).toMillis() / ChannelPulse.PERIOD_MILLIS;
-        assertThat(store.calls("subscribe")).as("signs of life of the channel").isLessThanOrEqualTo(periods + 1);
+        assertThat(store.calls("subscribe")).isZero();
         watches.forEach(Disposable::dispose);
     }
 

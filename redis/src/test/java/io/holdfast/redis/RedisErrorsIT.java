@@ -43,11 +43,12 @@ class RedisErrorsIT {
 
     private static final String SECRET = "s3cr3t-of-the-test";
 
-    /** As in the Javadoc of {@link RedisLockBackend} and in the README. */
+    /** As in the Javadoc of {@link RedisLockBackend} and in docs/operate/redis.md. */
     static final String DOCUMENTED_ACL =
             "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
                     + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
-                    + "+hdel +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zrangebyscore +zremrangebyrank";
+                    + "+hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
+                    + " +zremrangebyrank";
 
     private static Store store;
     private RedisLockBackend backend;
@@ -297,6 +298,27 @@ class RedisErrorsIT {
     void serverIsNoRedis() throws IOException {
         try (FakeServer web = FakeServer.answering(name -> "HTTP/1.1 400 Bad Request\r\n")) {
             assertFails(RedisURI.create("127.0.0.1", web.port()), false, "does not speak the Redis protocol");
+        }
+    }
+
+    @Test
+    void sentinelsAreAskedForButThereIsAPlainRedis() {
+        backend = RedisLockBackend.create(
+                RedisURI.create("redis-sentinel://%s:%d#mymaster".formatted(store.server.host(), store.server.port())));
+        LockBackendException failure = failure(Store.claim("orders"));
+        assertThat(failure)
+                .hasMessageContaining("is a Redis and no sentinel")
+                .hasMessageContaining("nknown command")
+                .hasMessageNotContaining("timed out");
+        assertThat(failure.isTransient()).isFalse();
+    }
+
+    @Test
+    void serverHangsUpAtOnce() throws IOException {
+        try (FakeServer strict = FakeServer.answering(name -> {
+            throw new IllegalStateException("hangs up");
+        })) {
+            assertFails(RedisURI.create("127.0.0.1", strict.port()), true, "rediss://");
         }
     }
 

@@ -83,6 +83,19 @@ class RedisLifecycleIT {
     }
 
     @Test
+    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+        long connections = store.clients();
+        RedisLockBackend backend = used(store.backend());
+        RedisLockInspector inspector = RedisLockBackend.builder(store.uri()).inspector();
+        assertThat(Store.answer(inspector.servers().count())).isOne();
+
+        Mono<Void> ignored = backend.close().mergeWith(inspector.close()).then();
+
+        ClientOverRedis.eventually(() -> store.clients() == connections);
+        assertThat(ignored.toFuture()).succeedsWithin(Duration.ofSeconds(10));
+    }
+
+    @Test
     void sharedResourcesOutliveTheBackend() {
         ClientResources shared = DefaultClientResources.create();
         Store.end(used(RedisLockBackend.create(shared, store.uri())));
@@ -141,7 +154,7 @@ class RedisLifecycleIT {
                 .then(backend.release(claim))
                 .subscribeOn(Schedulers.parallel());
         assertThat(Store.answer(cycle)).isEqualTo(Ownership.HELD);
-        Mono<Void> close = backend.close().subscribeOn(Schedulers.parallel());
+        Mono<Void> close = Mono.defer(backend::close).subscribeOn(Schedulers.parallel());
         assertThat(close.toFuture()).succeedsWithin(Duration.ofSeconds(10));
     }
 

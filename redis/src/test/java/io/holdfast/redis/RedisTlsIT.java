@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.LockBackendException;
@@ -10,6 +11,7 @@ import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
@@ -75,9 +77,13 @@ class RedisTlsIT {
     }
 
     private static RedisLockBackend trusting(int port) throws IOException, GeneralSecurityException {
+        return trusting(uri(port));
+    }
+
+    private static RedisLockBackend trusting(RedisURI uri) throws IOException, GeneralSecurityException {
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(TlsFiles.load(files.trustStore()));
-        return RedisLockBackend.builder(uri(port)).trust(trust).build();
+        return RedisLockBackend.builder(uri).trust(trust).build();
     }
 
     @ParameterizedTest
@@ -129,5 +135,27 @@ class RedisTlsIT {
                 LockBackendException.class, () -> Store.answer(by.tryAcquire(Store.claim("orders"))));
         assertThat(failure).as("a failure").isNotNull();
         return failure;
+    }
+
+    @Test
+    void anAddressWithoutTlsAtAPortWithItIsTold() {
+        ports().forEach(port -> {
+            RedisLockBackend plain = RedisLockBackend.create(RedisURI.create("redis://127.0.0.1:" + port));
+            assertThatThrownBy(() -> Store.answer(plain.tryAcquire(Store.claim("orders"))))
+                    .isInstanceOf(LockBackendException.class)
+                    .hasMessageContaining("begin the address with rediss://");
+            Store.end(plain);
+        });
+    }
+
+    @Test
+    void anAddressWithTlsAtAPortWithoutItIsTold() throws IOException, GeneralSecurityException {
+        RedisURI uri = uri(store.server.port());
+        uri.setTimeout(Duration.ofMillis(500));
+        RedisLockBackend withTls = trusting(uri);
+        assertThatThrownBy(() -> Store.answer(withTls.tryAcquire(Store.claim("orders"))))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("that the port speaks TLS");
+        Store.end(withTls);
     }
 }

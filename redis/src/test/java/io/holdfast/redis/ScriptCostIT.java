@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
@@ -13,11 +14,13 @@ import io.holdfast.spi.Waiting;
 import io.lettuce.core.ScriptOutputType;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,12 +34,15 @@ import reactor.core.publisher.Flux;
 /**
  * How long the server is at each script, by the number of waiters: the server's own measure, without network and client. The lower
  * quartile of many calls is compared, since what else the machine does only ever adds to a call; and only one size with another, never with
- * a number of microseconds.
+ * a number of microseconds. The number of commands inside a script does not depend on the machine at all.
  */
 class ScriptCostIT {
 
     private static final List<Integer> SIZES = List.of(1, 10, 100, 1_000, 10_000);
     private static final int ROUNDS = 40;
+
+    /** Calls more that an attempt may make, since it asks for an echo now and then. */
+    private static final int ECHO = 4;
 
     /** From 10 waiters to 10 000, a linear script would cost a thousand times as much. */
     private static final double MOST = 4;
@@ -65,7 +71,7 @@ class ScriptCostIT {
         LockKey key = LockKey.of(kind, "orders");
         LockClaim holder = Store.claim(key, Waiting.NONE);
         assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
-        Map<String, List<Long>> curve = new LinkedHashMap<>();
+        Map<String, List<Cost>> curve = new LinkedHashMap<>();
         for (int size : SIZES) {
             enqueue(key, size - queue.size());
             ClientOverRedis.eventually(() -> !store.redis().pubsubChannels().isEmpty());
@@ -76,17 +82,26 @@ class ScriptCostIT {
                 holder = round(key, holder, steps);
             }
             assertThat(queue).hasSize(size);
-            quartiles(steps)
-                    .forEach((step, micros) ->
-                            curve.computeIfAbsent(step, it -> new ArrayList<>()).add(micros));
+            costs(steps)
+                    .forEach((step, cost) ->
+                            curve.computeIfAbsent(step, it -> new ArrayList<>()).add(cost));
         }
 
         print(kind, curve);
-        int ten = SIZES.indexOf(10);
         assertThat(curve)
-                .allSatisfy((step, micros) -> assertThat(micros.get(SIZES.size() - 1))
-                        .as("us of '%s' with %s waiters: %s", step, SIZES, micros)
-                        .isLessThan((long) (MOST * Math.max(5, micros.get(ten)))));
+                .allSatisfy((step, costs) -> assertThat(
+                                costs.get(SIZES.size() - 1).micros())
+                        .as("us of '%s' with %s waiters: %s", step, SIZES, costs)
+                        .isLessThan((long) (MOST * Math.max(5, ofTen(costs).micros()))));
+        assertThat(curve)
+                .allSatisfy(
+                        (step, costs) -> assertThat(costs.get(SIZES.size() - 1).calls())
+                                .as("calls inside '%s' with %s waiters: %s", step, SIZES, costs)
+                                .isLessThanOrEqualTo(ofTen(costs).calls() + ECHO));
+    }
+
+    private static Cost ofTen(List<Cost> costs) {
+        return costs.get(SIZES.indexOf(10));
     }
 
     /** Else the measure would show nothing. */
@@ -105,7 +120,7 @@ class ScriptCostIT {
                 assertThat(count).isEqualTo(size);
                 steps.add("linear");
             }
-            micros.add(quartiles(steps).get("linear"));
+            micros.add(requireNonNull(costs(steps).get("linear")).micros());
         }
         assertThat(micros.get(1))
                 .as("us with 10 and 10 000 waiters: %s", micros)
@@ -166,29 +181,66 @@ class ScriptCostIT {
                 .isEqualTo(count);
     }
 
+    /**
+     * What a step costs the server.
+     *
+     * @param micros the lower quartile
+     * @param calls the median of the commands inside the script
+     */
+    private record Cost(long micros, long calls) {
+
+        static Cost of(List<Call> calls) {
+            return new Cost(
+                    sorted(calls, Call::micros).get(calls.size() / 4),
+                    sorted(calls, Call::inside).get(calls.size() / 2));
+        }
+
+        private static List<Long> sorted(List<Call> calls, Function<Call, Long> figure) {
+            return calls.stream().map(figure).sorted().toList();
+        }
+    }
+
+    /** One script call. */
+    private record Call(long micros, long inside) {}
+
     /** Of each step, from the server's log of the last script calls, which are in the order of the steps. */
-    private Map<String, Long> quartiles(List<String> steps) {
-        List<Long> micros = new ArrayList<>();
-        for (Object entry : store.redis().slowlogGet(50_000)) {
+    private Map<String, Cost> costs(List<String> steps) {
+        List<Call> calls = calls();
+        assertThat(calls).hasSize(steps.size());
+        Map<String, List<Call>> byStep = new LinkedHashMap<>();
+        for (int i = 0; i < calls.size(); i++) {
+            byStep.computeIfAbsent(steps.get(i), it -> new ArrayList<>()).add(calls.get(i));
+        }
+        Map<String, Cost> costs = new LinkedHashMap<>();
+        byStep.forEach((step, all) -> costs.put(step, Cost.of(all)));
+        return costs;
+    }
+
+    /** The log has the newest first, and the commands of a script before the script: each ends before it does. */
+    private List<Call> calls() {
+        List<Object> log = new ArrayList<>(store.redis().slowlogGet(50_000));
+        Collections.reverse(log);
+        List<Call> calls = new ArrayList<>();
+        long inside = 0;
+        for (Object entry : log) {
             List<?> parts = (List<?>) entry;
             String command = String.valueOf(((List<?>) parts.get(3)).get(0));
             if (command.toLowerCase(Locale.ROOT).equals("evalsha")) {
-                micros.add(0, (Long) parts.get(2));
+                calls.add(new Call((Long) parts.get(2), inside));
+                inside = 0;
+            } else {
+                inside++;
             }
         }
-        assertThat(micros).hasSize(steps.size());
-        Map<String, List<Long>> byStep = new LinkedHashMap<>();
-        for (int i = 0; i < micros.size(); i++) {
-            byStep.computeIfAbsent(steps.get(i), it -> new ArrayList<>()).add(micros.get(i));
-        }
-        Map<String, Long> quartiles = new LinkedHashMap<>();
-        byStep.forEach((step, all) ->
-                quartiles.put(step, all.stream().sorted().toList().get(all.size() / 4)));
-        return quartiles;
+        return calls;
     }
 
-    private static void print(LockKind kind, Map<String, List<Long>> curve) {
-        System.out.printf("[holdfast] script us, %s, with waiters %s%n", kind, SIZES);
-        curve.forEach((step, micros) -> System.out.printf("[holdfast] | %s | %s%n", step, micros));
+    private static void print(LockKind kind, Map<String, List<Cost>> curve) {
+        System.out.printf("[holdfast] script us, and calls inside, %s, with waiters %s%n", kind, SIZES);
+        curve.forEach((step, costs) -> System.out.printf(
+                "[holdfast] | %s | %s | %s%n",
+                step,
+                costs.stream().map(Cost::micros).toList(),
+                costs.stream().map(Cost::calls).toList()));
     }
 }

@@ -11,9 +11,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -57,6 +61,68 @@ class ScriptFlushIT {
             Store.answer(backend.release(claim));
         }
         assertThat(store.calls("eval")).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void fiveHundredCallsAtOnceSendItOnce(boolean isRelease) {
+        List<LockClaim> claims = IntStream.range(0, 512)
+                .mapToObj(n -> Store.claim("orders " + n))
+                .toList();
+        if (isRelease) {
+            Store.answer(
+                    Flux.fromIterable(claims).flatMap(backend::tryAcquire, 512).then());
+        }
+        Store.answer(backend.ping());
+        flush();
+        store.redis().configResetstat();
+
+        Long done = Store.answer(Flux.fromIterable(claims)
+                .flatMap(it -> isRelease ? backend.release(it) : backend.tryAcquire(it), 512)
+                .count());
+
+        assertThat(done).isEqualTo(512);
+        assertThat(store.calls("eval")).isEqualTo(1);
+        assertThat(store.calls("evalsha")).isLessThanOrEqualTo(2 * 512);
+        assertThat(store.keys()).hasSize(isRelease ? 512 : 2 * 512);
+    }
+
+    /** Else the calls go one after the other for as long as they fail, and those at the end are told that the server does not answer. */
+    @Test
+    void aScriptThatFailedHasArrived() {
+        Store.answer(backend.ping());
+        flush();
+        assertThat(store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
+        store.redis().configResetstat();
+
+        Long refused = Store.answer(Flux.range(0, 512)
+                .flatMap(
+                        n -> backend.tryAcquire(Store.claim("orders " + n))
+                                .then(Mono.<Throwable>empty())
+                                .onErrorResume(Mono::just),
+                        512)
+                .filter(error -> error.getMessage().contains("OOM"))
+                .count());
+
+        assertThat(refused).isEqualTo(512);
+        assertThat(store.calls("eval")).isEqualTo(1);
+    }
+
+    /** The call that was to bring the script is withdrawn before its answer; another one brings it. */
+    @Test
+    void callsThatWaitForTheScriptDoNotWaitForOneThatWasWithdrawn() {
+        Store.answer(backend.ping());
+        store.server.pause();
+        Disposable first = backend.tryAcquire(Store.claim("withdrawn")).subscribe();
+        CompletableFuture<List<LockAttempt>> others = Flux.range(0, 100)
+                .flatMapSequential(n -> backend.tryAcquire(Store.claim("orders " + n)), 100)
+                .collectList()
+                .toFuture();
+        first.dispose();
+        store.server.resume();
+
+        assertThat(others.join()).hasSize(100).allMatch(LockAttempt.Acquired.class::isInstance);
+        assertThat(store.calls("eval")).isLessThanOrEqualTo(2);
     }
 
     @Test

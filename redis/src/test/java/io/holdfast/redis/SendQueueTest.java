@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,5 +35,30 @@ class SendQueueTest {
         });
         queue.send(() -> sent.add("later"));
         assertThat(sent).containsExactly("left meanwhile", "later");
+    }
+
+    @Test
+    void commandsOfAllThreadsAreSentByTheOneThatWrites() {
+        List<Runnable> tasks = new ArrayList<>();
+        SendQueue ofOneThread = new SendQueue(tasks::add);
+
+        ofOneThread.send(() -> sent.add("first"));
+        ofOneThread.send(() -> sent.add("second"));
+
+        assertThat(sent).isEmpty();
+        assertThat(tasks).as("one task for what is left meanwhile").hasSize(1);
+        tasks.get(0).run();
+        assertThat(sent).containsExactly("first", "second");
+    }
+
+    @Test
+    void commandsAreSentByTheirOwnThreadWhenTheOneThatWritesHasEnded() {
+        SendQueue ended = new SendQueue(task -> {
+            throw new RejectedExecutionException("of the test");
+        });
+
+        ended.send(() -> sent.add("refused by the driver"));
+
+        assertThat(sent).containsExactly("refused by the driver");
     }
 }

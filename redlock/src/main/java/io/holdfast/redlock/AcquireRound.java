@@ -1,5 +1,6 @@
 package io.holdfast.redlock;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
@@ -28,7 +29,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     private final Context context;
     private final long askedAtNanos;
     private final long proposal;
-    private final Duration limit;
+    private final TimeLimits limits;
     private final boolean wasHeld;
 
     // All below: guarded by this.
@@ -53,7 +54,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         this.sink = sink;
         context = Context.of(sink.contextView());
         askedAtNanos = masters.now();
-        limit = masters.limit(claim.lease());
+        limits = masters.limits(claim.lease());
         long present = candidate.token();
         wasHeld = present != 0;
         // A claim that holds the lock keeps its token, unless its owner wants a higher one.
@@ -96,7 +97,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     }
 
     private void poll(List<Integer> some, Waiting waiting, long floor) {
-        Poll<LockAttempt> poll = new Poll<>(masters.size(), limit, context, this);
+        Poll<LockAttempt> poll = new Poll<>(masters.size(), limits, context, this);
         synchronized (this) {
             some.forEach(master -> polls[master] = poll);
         }
@@ -121,7 +122,12 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     }
 
     @Override
-    public void heard(int master, LockAttempt answer) {
+    public void heard(int master, LockAttempt said) {
+        LockAttempt answer = PlausibleAnswers.to(claim, said);
+        if (answer == null) {
+            failed(master, PlausibleAnswers.absurd(said));
+            return;
+        }
         boolean undo;
         synchronized (this) {
             candidate.answered(master, sent(master));
@@ -143,7 +149,12 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         boolean undo;
         synchronized (this) {
             ballots.put(master, why);
-            election.failed(master);
+            if (BallotBox.abstention(why).isPresent()) {
+                candidate.answered(master, sent(master));
+                election.abstained(master);
+            } else {
+                election.failed(master);
+            }
             undo = outcome != null && hasToBeUndone(master);
         }
         if (undo) {
@@ -180,7 +191,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         if (next instanceof Election.Next.Raise raise) {
             poll(raise.masters(), Waiting.NONE, raise.token());
         } else if (next instanceof Election.Next.Won won) {
-            masters.granted(won.token(), proposal);
+            masters.granted(highestGranted(), proposal);
             tell(Vote.Outcome.YES);
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
         } else if (next instanceof Election.Next.Lost) {
@@ -189,7 +200,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             ended(false);
             Vote vote = vote(Vote.Outcome.UNKNOWN);
             masters.tell(vote);
-            sink.error(masters.undecided(claim.key().name(), vote, mayTryAgain()));
+            sink.error(undecided(vote));
         }
     }
 
@@ -310,6 +321,10 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         return Objects.requireNonNull(looks[master], "an answer to a look that was not sent");
     }
 
+    private synchronized long highestGranted() {
+        return election.highestGranted();
+    }
+
     private synchronized int granted() {
         return election.granted();
     }
@@ -318,8 +333,8 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         return election.majorityFreeWithin(claim.lease().dividedBy(3));
     }
 
-    private synchronized boolean mayTryAgain() {
-        return ballots.mayTryAgain();
+    private synchronized LockBackendException undecided(Vote vote) {
+        return masters.undecided(claim.key().name(), vote, ballots);
     }
 
     private synchronized Vote vote(Vote.Outcome how) {

@@ -1,5 +1,6 @@
 package io.holdfast.redlock;
 
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 
 /**
@@ -18,6 +19,8 @@ public record Ballot(String master, Answer answer, Duration after, String detail
         YES,
         /** It does not hold the claim. */
         NO,
+        /** It may not vote for a known time, such as in quarantine after a restart. */
+        ABSTAINED,
         /** It failed, or did not answer within its time limit: what it did is unknown. */
         FAILED,
         /** It had not answered when the vote was decided, and was not needed any more. */
@@ -34,10 +37,11 @@ public record Ballot(String master, Answer answer, Duration after, String detail
         String said = switch (answer) {
             case YES -> "said yes after";
             case NO -> "said no after";
+            case ABSTAINED -> "abstained after";
             case FAILED -> "failed after";
             case NOT_YET -> "had not answered after";
         };
         String end = detail.isEmpty() ? "" : " (" + detail + ")";
-        return "%s %s %d ms%s".formatted(master, said, after.toMillis(), end);
+        return Printable.text("%s %s %d ms%s".formatted(master, said, after.toMillis(), end));
     }
 }

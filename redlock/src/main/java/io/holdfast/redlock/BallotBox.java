@@ -6,11 +6,15 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Who said what and when, kept as it came; made readable only when somebody wants to see it. Guarded by its user. */
 final class BallotBox {
+
+    private static final Duration A_FAILED_ONE_MAY_BE_BACK = Duration.ofSeconds(1);
 
     private final Masters masters;
     private final long askedAtNanos;
@@ -52,6 +56,32 @@ final class BallotBox {
         return said.length - forGood >= Tally.majorityOf(said.length);
     }
 
+    /**
+     * When a majority may vote again, if it cannot now only because masters abstain.
+     *
+     * @return empty when no master abstains, or when those that do would not make a majority either
+     */
+    Optional<Duration> majorityVotesAfter() {
+        List<Duration> rests = Arrays.stream(said)
+                .flatMap(it -> abstention(it).stream())
+                .sorted()
+                .toList();
+        int failed =
+                (int) Arrays.stream(said).filter(Throwable.class::isInstance).count() - rests.size();
+        int missing = Tally.majorityOf(said.length) - (said.length - failed - rests.size());
+        if (rests.isEmpty() || missing > rests.size()) {
+            return Optional.empty();
+        }
+        Duration rest = rests.get(Math.max(1, missing) - 1);
+        boolean mayBeEarlier = failed > 0 && rest.compareTo(A_FAILED_ONE_MAY_BE_BACK) > 0;
+        return Optional.of(mayBeEarlier ? A_FAILED_ONE_MAY_BE_BACK : rest);
+    }
+
+    /** How long that master may not vote. */
+    static Optional<Duration> abstention(@Nullable Object said) {
+        return said instanceof LockBackendException error ? error.retryAfter() : Optional.empty();
+    }
+
     static boolean isTransient(Throwable error) {
         return error instanceof NoAnswerException
                 || (error instanceof LockBackendException known && known.isTransient());
@@ -65,6 +95,9 @@ final class BallotBox {
     private static Ballot.Answer answer(@Nullable Object it) {
         if (it == null) {
             return Ballot.Answer.NOT_YET;
+        }
+        if (abstention(it).isPresent()) {
+            return Ballot.Answer.ABSTAINED;
         }
         if (it instanceof Throwable) {
             return Ballot.Answer.FAILED;

@@ -1,6 +1,7 @@
 package io.holdfast.redlock;
 
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -59,15 +60,15 @@ final class Cleanup {
                 LOG.warn(
                         "{} releases are under way at {}, so further votes there are left to expire, the first of lock '{}'; does it answer?",
                         MOST_AT_ONE_MASTER,
-                        masters.name(master),
-                        claim.key().name());
+                        Printable.text(masters.name(master)),
+                        Printable.text(claim.key().name()));
             }
             return;
         }
+        long expiresAtNanos = masters.now() + claim.lease().toNanos();
         Mono<?> release = Mono.defer(() -> masters.backend(master).release(claim))
                 .timeout(masters.limit(claim.lease()), masters.timer)
-                .retryWhen(Retry.from(failures -> failures.concatMap(this::again)))
-                .take(claim.lease(), masters.timer);
+                .retryWhen(Retry.from(failures -> failures.concatMap(failed -> again(failed, expiresAtNanos))));
         Mono<?> begun =
                 pause.isZero() ? release : Mono.delay(pause, masters.timer).then(release);
         var unused = begun.doFinally(signal -> end(master))
@@ -75,17 +76,18 @@ final class Cleanup {
                         released -> {},
                         error -> LOG.debug(
                                 "lock '{}': the vote of {} is left to expire: {}",
-                                claim.key().name(),
-                                masters.name(master),
-                                error.toString()));
+                                Printable.text(claim.key().name()),
+                                Printable.text(masters.name(master)),
+                                Printable.text(error.toString())));
     }
 
-    private Mono<Long> again(Retry.RetrySignal failed) {
-        if (closing || failed.totalRetries() >= MOST_TRIES) {
-            return Mono.error(failed.failure());
-        }
-        return Mono.delay(
-                Pauses.afterFailures(FIRST_PAUSE, failed.totalRetries(), masters.random.getAsDouble()), masters.timer);
+    /** No timer of its own for the end of the lease: most releases are answered at once, and there are many. */
+    private Mono<Long> again(Retry.RetrySignal failed, long expiresAtNanos) {
+        Duration pause = Pauses.afterFailures(FIRST_PAUSE, failed.totalRetries(), masters.random.getAsDouble());
+        boolean isTooLate = expiresAtNanos - masters.now() - pause.toNanos() <= 0;
+        return closing || isTooLate || failed.totalRetries() >= MOST_TRIES
+                ? Mono.error(failed.failure())
+                : Mono.delay(pause, masters.timer);
     }
 
     private void end(int master) {

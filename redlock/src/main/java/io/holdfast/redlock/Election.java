@@ -14,10 +14,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One look at all masters: their answers in any order in, what to do next out. Knows no clock, no thread and no Reactor.
  *
- * <p>The lock is won when a majority holds it with one and the same token T. T is the highest token of the first majority that
- * granted; masters of that majority that granted a lower one are asked again with T as their floor. Any later majority shares a master with
- * this one, and that master knows T, so every later owner's token is higher. Without the write-back it may fall: with counters (10, 1, 1, 1,
- * 1) the first three give 11 to one owner, and the last three give 2 to the next.
+ * <p>The lock is won with a token T when a majority holds it with T or a higher one. T is the highest token of the first majority that
+ * granted; masters that granted a lower one are asked again with T as their floor.
+ *
+ * <p>Why every later owner's token T' is higher: the first majority that grants to the later owner shares a master with the majority that holds
+ * the lock with T or more. That master grants to one after the other, so the later owner gets more than T there, and T' is at least
+ * that. Without the write-back tokens may fall: with counters (10, 1, 1, 1, 1) the first three give 11 to one owner, and the last three give 2
+ * to the next. A grant above T counts: the token of a lease has to be known to a majority as a floor, and need not be what each master has.
  *
  * <p>Not thread-safe: its user guards it.
  */
@@ -46,6 +49,7 @@ final class Election {
         PENDING,
         GRANTED,
         REFUSED,
+        ABSTAINED,
         FAILED
     }
 
@@ -55,18 +59,22 @@ final class Election {
     private final Acquired[] grants;
     private final @Nullable Duration[] withins;
     private final int majority;
-    private final long[] heldTokens;
+
+    /** Null for a new claim. */
+    private final long @Nullable [] heldTokens;
 
     /** The token that a majority must hold; 0 until a majority has granted any. */
     private long token;
 
+    private final boolean[] wasRaised;
     private boolean raised;
 
-    private Election(int masters, long token, long[] heldTokens) {
+    private Election(int masters, long token, long @Nullable [] heldTokens) {
         standings = new Standing[masters];
         Arrays.fill(standings, Standing.PENDING);
         grants = new Acquired[masters];
         withins = new Duration[masters];
+        wasRaised = new boolean[masters];
         majority = Tally.majorityOf(masters);
         this.token = token;
         this.heldTokens = heldTokens;
@@ -74,7 +82,7 @@ final class Election {
 
     /** Of a new claim. */
     static Election of(int masters) {
-        return new Election(masters, 0, new long[masters]);
+        return new Election(masters, 0, null);
     }
 
     /**
@@ -89,8 +97,9 @@ final class Election {
 
     void heard(int master, LockAttempt answer) {
         if (answer instanceof Acquired acquired) {
-            standings[master] = Standing.GRANTED;
             grants[master] = acquired;
+            boolean ignoresTheFloor = wasRaised[master] && acquired.fencingToken() < token;
+            standings[master] = ignoresTheFloor ? Standing.FAILED : Standing.GRANTED; // not asked for ever
         } else {
             standings[master] = Standing.REFUSED;
             withins[master] = answer instanceof LockAttempt.Queued queued
@@ -103,9 +112,14 @@ final class Election {
         standings[master] = Standing.FAILED;
     }
 
-    /** Whether it refused: then nothing has to be undone there. */
+    /** It may not vote for a known time, and did nothing. It counts as failed, since it is not another owner that is in the way. */
+    void abstained(int master) {
+        standings[master] = Standing.ABSTAINED;
+    }
+
+    /** Whether it refused or abstained: then nothing has to be undone there. */
     boolean hasRefused(int master) {
-        return standings[master] == Standing.REFUSED;
+        return standings[master] == Standing.REFUSED || standings[master] == Standing.ABSTAINED;
     }
 
     boolean isPending(int master) {
@@ -135,7 +149,10 @@ final class Election {
         }
         List<Integer> below = below();
         if (!below.isEmpty()) {
-            below.forEach(master -> standings[master] = Standing.PENDING);
+            for (int master : below) {
+                standings[master] = Standing.PENDING;
+                wasRaised[master] = true;
+            }
             raised = true;
             return new Next.Raise(token, below);
         }
@@ -146,7 +163,8 @@ final class Election {
         };
     }
 
-    private long highestGranted() {
+    /** The highest token of any grant that was heard; 0 without one. */
+    long highestGranted() {
         long highest = 0;
         for (int i = 0; i < standings.length; i++) {
             highest = isGranted(i) ? Math.max(highest, grants[i].fencingToken()) : highest;
@@ -187,7 +205,7 @@ final class Election {
                 case PENDING -> tally;
                 case GRANTED -> counts(i) ? tally.plusYes() : tally.plusNo();
                 case REFUSED -> tally.plusNo();
-                case FAILED -> tally.plusFailed();
+                case ABSTAINED, FAILED -> tally.plusFailed();
             };
         }
         return tally;
@@ -207,7 +225,8 @@ final class Election {
     }
 
     private boolean counts(int master) {
-        return token == 0 || grants[master].fencingToken() == Math.max(token, heldTokens[master]);
+        long granted = grants[master].fencingToken();
+        return heldTokens == null ? granted >= token : granted == Math.max(token, heldTokens[master]);
     }
 
     private boolean isGranted(int master) {

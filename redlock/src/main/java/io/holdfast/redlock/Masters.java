@@ -2,8 +2,10 @@ package io.holdfast.redlock;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -21,12 +23,16 @@ final class Masters {
 
     private static final Duration LEAST_LIMIT = Duration.ofMillis(50);
 
+    /** The default operation timeout of a long lease. */
+    private static final Duration LONGEST_OPERATION = Duration.ofSeconds(2);
+
     final List<LockBackend> backends;
     final List<String> names;
     final Scheduler timer;
     final Cleanup cleanup;
     final DoubleSupplier random;
 
+    private final FirstContacts contacts;
     private final List<Integer> all;
     private final @Nullable Duration limit;
     private final @Nullable Consumer<? super Vote> listener;
@@ -35,6 +41,7 @@ final class Masters {
 
     Masters(RedlockBackend.Builder options, Scheduler timer) {
         backends = options.masters;
+        contacts = new FirstContacts(backends.size());
         all = IntStream.range(0, backends.size()).boxed().toList();
         names = options.names;
         this.timer = timer;
@@ -79,6 +86,19 @@ final class Masters {
         return Duration.ofNanos(Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10));
     }
 
+    /** A master's first answer may take as long as the default operation timeout allows, less two rounds. */
+    TimeLimits limits(Duration lease) {
+        Duration usual = limit(lease);
+        long operation = Math.min(lease.toNanos() / 4, LONGEST_OPERATION.toNanos());
+        Duration rest = Duration.ofNanos(operation).minus(usual.multipliedBy(2));
+        return new TimeLimits(usual, rest.compareTo(usual) > 0 ? rest : usual, contacts);
+    }
+
+    /** For a question of which no lease tells how long it may take. */
+    TimeLimits always(Duration limit) {
+        return new TimeLimits(limit, contacts);
+    }
+
     /** How long votes may be believed that were asked for at that time; the same margin as the engine's. */
     static long validUntil(long askedAtNanos, Duration lease) {
         long nanos = lease.toNanos();
@@ -98,6 +118,17 @@ final class Masters {
         return listener != null;
     }
 
+    /** Each master has settings of its own. */
+    void checkLease(Duration lease) {
+        for (int master : all) {
+            try {
+                backend(master).checkLease(lease);
+            } catch (IllegalArgumentException refused) {
+                throw new IllegalArgumentException("%s: %s".formatted(name(master), refused.getMessage()), refused);
+            }
+        }
+    }
+
     void tell(Vote vote) {
         if (listener == null) {
             return;
@@ -105,11 +136,34 @@ final class Masters {
         try {
             listener.accept(vote);
         } catch (RuntimeException broken) {
-            LOG.warn("the listener of votes threw, which it must not: {}", broken.toString());
+            LOG.warn("the listener of votes threw, which it must not: {}", Printable.text(broken.toString()));
         }
     }
 
-    LockBackendException undecided(String lockName, Vote vote, boolean isTransient) {
+    /** The failure of a question that no majority has answered. */
+    LockBackendException undecided(String lockName, Vote vote, BallotBox ballots) {
+        Optional<Duration> votesAfter = ballots.majorityVotesAfter();
+        if (ballots.mayTryAgain() && votesAfter.isPresent()) {
+            return notYet(lockName, vote, votesAfter.get());
+        }
+        return undecided(lockName, vote, ballots.mayTryAgain());
+    }
+
+    private LockBackendException notYet(String lockName, Vote vote, Duration after) {
+        int failed = vote.count(Ballot.Answer.FAILED);
+        String message =
+                "%s: %d of %d masters may not vote yet, as in quarantine after a restart%s, and %d votes are needed; look again in %d ms, or use acquire(), which waits"
+                        .formatted(
+                                vote,
+                                vote.count(Ballot.Answer.ABSTAINED),
+                                size(),
+                                failed == 0 ? "" : ", %d failed".formatted(failed),
+                                Tally.majorityOf(size()),
+                                after.toMillis());
+        return LockBackendException.notYet(lockName, message, after);
+    }
+
+    private LockBackendException undecided(String lockName, Vote vote, boolean isTransient) {
         String advice = isTransient
                 ? "bring the failed ones back, or check the network to them; trying again may help"
                 : "correct what the failed ones complain of; trying again does not help";

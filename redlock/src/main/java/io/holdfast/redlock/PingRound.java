@@ -30,7 +30,8 @@ final class PingRound implements Poll.Clerk<Boolean> {
     static Mono<Void> ask(Masters masters) {
         return Mono.create(sink -> {
             PingRound round = new PingRound(masters, sink);
-            Poll<Boolean> poll = new Poll<>(masters.size(), PATIENCE, Context.of(sink.contextView()), round);
+            Poll<Boolean> poll =
+                    new Poll<>(masters.size(), masters.always(PATIENCE), Context.of(sink.contextView()), round);
             sink.onDispose(() -> masters.all().forEach(master -> {
                 boolean unused = poll.stop(master);
             }));

@@ -1,7 +1,10 @@
 package io.holdfast.redlock;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -9,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.Exceptions;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
@@ -17,7 +21,8 @@ import reactor.util.context.Context;
 
 /**
  * Puts one question to several masters at once. Each answers or fails exactly once, in any order and on any thread; one that takes longer
- * than the time limit fails, and its request is cancelled. This is where requests to masters are subscribed to; whoever made the poll owns
+ * than the time limit fails, and its request is cancelled. Until a majority has answered, a master that never has gets more time: see {@link
+ * TimeLimits}. This is where requests to masters are subscribed to; whoever made the poll owns
  * them.
  */
 final class Poll<A> {
@@ -36,16 +41,28 @@ final class Poll<A> {
     }
 
     private final AtomicReferenceArray<@Nullable Ask> asks;
-    private final Duration limit;
+    private final TimeLimits limits;
+    private final AtomicInteger answers = new AtomicInteger();
     private final Context context;
     private final Clerk<A> clerk;
 
-    /** Written by the one who asks, before which no time can be up. */
-    private volatile @Nullable Disposable timer;
+    private final Disposable.Swap timer = Disposables.swap();
 
-    Poll(int masters, Duration limit, Context context, Clerk<A> clerk) {
+    /** Written by the poll that asks, before which no time can be up. */
+    private volatile @Nullable Scheduler scheduler;
+
+    /** Written by the poll that asks: until then there may be more to await. */
+    private volatile boolean isAsking = true;
+
+    /** Written before there is a timer. */
+    private volatile long sendingNanos;
+
+    /** Whether only masters that never answered are awaited any more; written by the timer. */
+    private volatile boolean isOvertime;
+
+    Poll(int masters, TimeLimits limits, Context context, Clerk<A> clerk) {
         asks = new AtomicReferenceArray<>(masters);
-        this.limit = limit;
+        this.limits = limits;
         this.context = context.put(LATE_ERRORS, (Consumer<Throwable>) Poll::cameLate);
         this.clerk = clerk;
     }
@@ -55,7 +72,9 @@ final class Poll<A> {
     }
 
     /** Asks these masters; returns when all are asked. Called once. */
-    void ask(Iterable<Integer> masters, IntFunction<Mono<A>> question, Scheduler scheduler) {
+    void ask(Iterable<Integer> masters, IntFunction<Mono<A>> question, Scheduler clock) {
+        scheduler = clock;
+        long begin = clock.now(TimeUnit.NANOSECONDS);
         for (int master : masters) {
             Ask ask = new Ask(master);
             asks.set(master, ask);
@@ -65,13 +84,22 @@ final class Poll<A> {
                 ask.onError(thrown);
             }
         }
+        long now = clock.now(
+                TimeUnit.NANOSECONDS); // only now: the first request of a process loads classes while it is sent
+        masters.forEach(master -> limits.contacts().asked(master, now));
+        sendingNanos = now - begin;
+        isAsking = false;
         if (isAnyPending()) {
-            try {
-                timer = scheduler.schedule(this::timeUp, limit.toNanos(), java.util.concurrent.TimeUnit.NANOSECONDS);
-            } catch (RejectedExecutionException disposed) {
-                timeUp();
-            }
+            after(limits.usual(), clock, this::timeUp);
             stopTimerWhenDone(); // the last answer may have come before there was a timer
+        }
+    }
+
+    private void after(Duration delay, Scheduler clock, Runnable task) {
+        try {
+            boolean unused = timer.update(clock.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (RejectedExecutionException disposed) {
+            failPending();
         }
     }
 
@@ -91,19 +119,64 @@ final class Poll<A> {
     }
 
     private void timeUp() {
+        Scheduler clock = Objects.requireNonNull(scheduler, "asked by nobody");
+        boolean isAnyNew = false;
         for (int i = 0; i < asks.length(); i++) {
             Ask ask = asks.get(i);
-            if (ask != null && ask.finish()) {
-                ask.cancel();
-                clerk.failed(i, new NoAnswerException(limit));
+            if (ask != null && !ask.isFinished) {
+                boolean isAwaited = !hasMajority() && limits.mayTakeLonger(i, clock.now(TimeUnit.NANOSECONDS));
+                isAnyNew |= isAwaited;
+                if (!isAwaited) {
+                    fail(i, ask, limits.usual());
+                }
+            }
+        }
+        if (isAnyNew) {
+            isOvertime = true;
+            after(overtime(), clock, this::failPending);
+            heard();
+        }
+    }
+
+    /** A machine that took long to send may take as long to hear the answers. */
+    private Duration overtime() {
+        Duration sending = Duration.ofNanos(sendingNanos);
+        return sending.compareTo(limits.first()) > 0 ? sending : limits.first().minus(limits.usual());
+    }
+
+    /** From the moment on at which a majority has answered, the others have no more time than usual. */
+    private void heard() {
+        Scheduler clock = scheduler;
+        if (isOvertime && clock != null && hasMajority()) {
+            isOvertime = false;
+            after(limits.usual(), clock, this::failPending);
+        }
+        stopTimerWhenDone();
+    }
+
+    private boolean hasMajority() {
+        return answers.get() >= Tally.majorityOf(asks.length());
+    }
+
+    private void failPending() {
+        for (int i = 0; i < asks.length(); i++) {
+            Ask ask = asks.get(i);
+            if (ask != null) {
+                fail(i, ask, isOvertime ? limits.first() : limits.usual());
             }
         }
     }
 
+    private void fail(int master, Ask ask, Duration limit) {
+        if (ask.finish()) {
+            ask.cancel();
+            clerk.failed(master, new NoAnswerException(limit));
+        }
+    }
+
     private void stopTimerWhenDone() {
-        Disposable running = timer;
-        if (running != null && !isAnyPending()) {
-            running.dispose();
+        if (!isAsking && !isAnyPending()) {
+            timer.dispose();
         }
     }
 
@@ -141,8 +214,10 @@ final class Poll<A> {
 
         @Override
         protected void hookOnNext(A answer) {
+            limits.contacts().answered(master);
             if (finish()) {
-                stopTimerWhenDone();
+                answers.incrementAndGet();
+                Poll.this.heard();
                 clerk.heard(master, answer);
             }
         }

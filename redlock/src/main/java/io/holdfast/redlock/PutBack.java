@@ -36,12 +36,17 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
             return;
         }
         PutBack putBack = new PutBack(masters, candidate, master, look);
-        Poll<LockAttempt> poll = new Poll<>(masters.size(), masters.limit(claim.lease()), Context.empty(), putBack);
+        Poll<LockAttempt> poll = new Poll<>(masters.size(), masters.limits(claim.lease()), Context.empty(), putBack);
         poll.ask(List.of(master), it -> Mono.defer(() -> masters.backend(it).tryAcquire(look)), masters.timer);
     }
 
     @Override
-    public void heard(int from, LockAttempt answer) {
+    public void heard(int from, LockAttempt said) {
+        LockAttempt answer = PlausibleAnswers.to(look, said);
+        if (answer == null) {
+            failed(from, PlausibleAnswers.absurd(said));
+            return;
+        }
         candidate.answered(master, look);
         candidate.putBackEnded(master);
         if (answer instanceof LockAttempt.Contended) {
@@ -59,6 +64,10 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
     @Override
     public void failed(int from, Throwable why) {
         candidate.putBackEnded(master);
+        if (BallotBox.abstention(why).isPresent()) {
+            candidate.answered(master, look); // it did nothing, and may not yet
+            return;
+        }
         if (!candidate.isHeld()) {
             masters.cleanup.release(master, candidate.retire(master, look)); // nobody renews it any more
         }

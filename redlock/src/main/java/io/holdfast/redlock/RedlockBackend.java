@@ -3,12 +3,14 @@ package io.holdfast.redlock;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.time.Clock;
@@ -38,13 +40,14 @@ import reactor.core.scheduler.Schedulers;
  * }</pre>
  *
  * <p><b>How</b>: every master is asked at once, each with a time limit of its own. A look is decided as soon as a majority has said yes, or
- * cannot any more; a slow or hung master costs nothing while a majority answers. Every yes of a lost look is undone, late ones too.
+ * cannot any more; a slow or hung master costs nothing while a majority answers. A master's first answer may take the time of a
+ * connection. Every yes of a lost look is undone, late ones too.
  * A lease is valid for as long as a majority keeps it, less the time that the look took, 1 % and 2 ms. A renewal needs a
  * majority as well: one that fails is unknown, and the lease stays until its local deadline; a majority that says no is a loss at once;
  * a minority that lost the lock gets it back.
  *
  * <p><b>Fencing tokens</b> rise strictly from owner to owner, whichever majorities grant and whatever the clocks say, while the
- * masters keep their data. A majority holds the token of a lease before the lease is handed out.
+ * masters keep their data. A majority holds the token of a lease, or a higher one, before the lease is handed out.
  *
  * <p><b>Assumptions</b>, and what follows when one is broken:
  *
@@ -58,7 +61,9 @@ import reactor.core.scheduler.Schedulers;
  *   <li><i>Masters keep their data or stay away</i>: one that restarts without its locks does not vote until the longest lease of all
  *       clients is over. If broken on so many that they make a majority with those that the holder does not have: two holders at once. One
  *       is enough where the holder has only just a majority. On Redis, {@code RedisLockBackend.Builder.quarantine} sees to it. It
- *       has no default: set it on each master, in each client, to the longest lease of all clients.
+ *       has no default: set it on each master, in each client, to the longest lease of all clients. Masters in quarantine abstain: while too
+ *       few others are left, attempts fail and say for how long ({@link io.holdfast.LockBackendException#retryAfter}), and a waiting
+ *       acquisition waits for it. With a majority of others, nothing changes.
  *   <li><i>Masters are independent</i>, and each is one store: a replica that takes over without the last writes is a master that lost its
  *       data.
  * </ul>
@@ -81,7 +86,7 @@ public final class RedlockBackend implements LockBackend {
     private final Masters masters;
     private final Candidates candidates;
     private final Set<LockFeature> features;
-    private final Mono<Void> closing;
+    private final Closing closing;
 
     /** Written once, by the closing. */
     private volatile boolean isClosed;
@@ -92,12 +97,13 @@ public final class RedlockBackend implements LockBackend {
         features = featuresOf(builder.masters);
         Mono<Void> end = Mono.<Void>fromRunnable(() -> isClosed = true)
                 .then(masters.cleanup.finish().timeout(LONGEST_FAREWELL, Mono.empty(), masters.timer));
-        closing = (builder.closesMasters
+        closing = new Closing(
+                "the Redlock back end",
+                builder.closesMasters
                         ? end.then(Mono.defer(() -> Mono.whenDelayError(masters.backends.stream()
                                 .map(LockBackend::close)
                                 .toList())))
-                        : end)
-                .cache();
+                        : end);
     }
 
     /**
@@ -141,7 +147,7 @@ public final class RedlockBackend implements LockBackend {
             }
             if (claim.tokenFloor() >= TokenFloor.LIMIT) {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
-                        .formatted(claim.key().name(), claim.tokenFloor()));
+                        .formatted(Printable.text(claim.key().name()), claim.tokenFloor()));
             }
             return AcquireRound.ask(masters, candidates, claim);
         });
@@ -193,6 +199,12 @@ public final class RedlockBackend implements LockBackend {
         return Mono.defer(() -> isClosed ? Mono.error(closed("ping", "")) : PingRound.ask(masters));
     }
 
+    /** {@inheritDoc} Each master is asked, such as for its quarantine. */
+    @Override
+    public void checkLease(Duration lease) {
+        masters.checkLease(lease);
+    }
+
     @Override
     public Set<LockFeature> features() {
         return features;
@@ -205,13 +217,13 @@ public final class RedlockBackend implements LockBackend {
 
     /**
      * Ends what is still being undone in the background, for up to 2 s, then closes the masters, if so configured. Later requests fail with
-     * {@link LockBackendException}.
+     * {@link LockBackendException}. Begins when it is called. Idempotent.
      *
-     * @return lazy and idempotent
+     * @return tells the end, and may be ignored
      */
     @Override
     public Mono<Void> close() {
-        return closing;
+        return closing.begin();
     }
 
     /** Claims that wait or hold, for tests. */
@@ -294,7 +306,8 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long one master may take for one request. A look takes up to two of these.
+         * Sets how long one master may take for one request. A look takes up to two of these. As long as no majority has answered, a master that
+         * has never answered gets more, for up to 5 s after its first request: 2 s or a quarter of the lease, less two of these.
          *
          * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most a tenth of the lease
          * @return this

@@ -1,5 +1,6 @@
 package io.holdfast.redlock;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import java.util.ArrayList;
@@ -55,7 +56,7 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
         }
         masters.all().forEach(master -> there.add(candidate.toRelease(master, claim)));
         Poll<Ownership> poll =
-                new Poll<>(masters.size(), masters.limit(claim.lease()), Context.of(sink.contextView()), this);
+                new Poll<>(masters.size(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
         // Not stopped by a cancellation: a release under way is wanted, whoever waits for it.
         poll.ask(masters.all(), master -> masters.backend(master).release(there.get(master)), masters.timer);
         synchronized (this) {
@@ -95,7 +96,7 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
         if (decision == Tally.Decision.UNKNOWN) {
             Vote vote = vote(Vote.Outcome.UNKNOWN);
             masters.tell(vote);
-            sink.error(masters.undecided(claim.key().name(), vote, mayTryAgain()));
+            sink.error(undecided(vote));
             return;
         }
         candidates.forget(candidate);
@@ -106,8 +107,8 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
         sink.success(held ? Ownership.HELD : Ownership.NOT_HELD);
     }
 
-    private synchronized boolean mayTryAgain() {
-        return ballots.mayTryAgain();
+    private synchronized LockBackendException undecided(Vote vote) {
+        return masters.undecided(claim.key().name(), vote, ballots);
     }
 
     private synchronized Vote vote(Vote.Outcome outcome) {

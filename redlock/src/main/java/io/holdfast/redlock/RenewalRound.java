@@ -23,7 +23,6 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
     private final List<Candidate> candidates;
     private final MonoSink<List<Renewal>> sink;
     private final Poll<List<Renewal>> poll;
-    private final Duration limit;
     private final long askedAtNanos;
 
     // All below: guarded by this.
@@ -41,11 +40,11 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
         askedAtNanos = masters.now();
         candidates =
                 claims.stream().map(claim -> all.known(claim, askedAtNanos)).toList();
-        limit = claims.stream()
-                .map(claim -> masters.limit(claim.lease()))
+        Duration shortest = claims.stream()
+                .map(LockClaim::lease)
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
-        poll = new Poll<>(masters.size(), limit, Context.of(sink.contextView()), this);
+        poll = new Poll<>(masters.size(), masters.limits(shortest), Context.of(sink.contextView()), this);
         claims.forEach(claim -> {
             tallies.add(Tally.none(masters.size()));
             leases.add(new ArrayList<>());
@@ -122,7 +121,7 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
         ballots.get(k).put(master, answer);
         if (answer instanceof Renewal.Held held) {
             tallies.set(k, tally.plusYes());
-            leases.get(k).add(held.lease());
+            leases.get(k).add(PlausibleAnswers.within(claims.get(k), held.lease()));
             candidates.get(k).heldAt(master);
         } else {
             tallies.set(k, tally.plusNo());
@@ -194,8 +193,7 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
             case UNKNOWN, OPEN -> {
                 Vote vote = vote(k, Vote.Outcome.UNKNOWN);
                 masters.tell(vote);
-                yield new Renewal.Unknown(masters.undecided(
-                        claim.key().name(), vote, ballots.get(k).mayTryAgain()));
+                yield new Renewal.Unknown(masters.undecided(claim.key().name(), vote, ballots.get(k)));
             }
         };
     }

@@ -1,5 +1,6 @@
 package io.holdfast.redlock;
 
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -71,7 +72,7 @@ public record Vote(
         return "%s of lock '%s': %s in %d ms%s, %d of %d said yes %s"
                 .formatted(
                         question,
-                        lockName,
+                        Printable.text(lockName),
                         outcome,
                         took.toMillis(),
                         rounds == 1 ? "" : " and " + rounds + " rounds",

@@ -2,13 +2,19 @@ package io.holdfast.redlock;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -24,6 +30,14 @@ import reactor.core.publisher.FluxSink;
  */
 final class VoteWatch {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RedlockBackend.class);
+
+    private static final Duration FIRST_REPAIR = Duration.ofMillis(100);
+    private static final int MOST_DOUBLINGS = 6;
+
+    /** The longest pause between repairs. A watch that lasted that long has recovered. */
+    private static final long RECOVERED_NANOS = FIRST_REPAIR.toNanos() << MOST_DOUBLINGS;
+
     /** Between two glances at a look under way. */
     private static final long LEAST_PAUSE_NANOS = 2_000_000;
 
@@ -32,6 +46,19 @@ final class VoteWatch {
     private final LockClaim claim;
     private final FluxSink<WatchSignal> sink;
     private final List<Disposable.Swap> lines = new ArrayList<>();
+
+    /** Pauses before a master whose watch failed is watched again. */
+    private final List<Disposable.Swap> repairs = new ArrayList<>();
+
+    /** 1 for a master that is in such a pause: another watch of it that fails, under a new id, begins no pause of its own. */
+    private final AtomicIntegerArray repairing;
+
+    /** Failures in a row, by master. A signal does not end the row: a master may tell that it watches, and fail at once. */
+    private final AtomicIntegerArray failures;
+
+    /** When the watch of each master was last begun, or begun again after a pause. */
+    private final AtomicLongArray begunAt;
+
     private final Disposable.Swap pause = Disposables.swap();
     private final AtomicBoolean pausing = new AtomicBoolean();
     private final IntConsumer renamed = this::watchAgain;
@@ -45,7 +72,13 @@ final class VoteWatch {
         this.claim = claim;
         this.sink = sink;
         tally = new WatchTally(masters.size());
-        masters.all().forEach(master -> lines.add(Disposables.swap()));
+        repairing = new AtomicIntegerArray(masters.size());
+        failures = new AtomicIntegerArray(masters.size());
+        begunAt = new AtomicLongArray(masters.size());
+        masters.all().forEach(master -> {
+            lines.add(Disposables.swap());
+            repairs.add(Disposables.swap());
+        });
     }
 
     static Flux<WatchSignal> of(Masters masters, Candidates candidates, LockClaim claim) {
@@ -57,12 +90,14 @@ final class VoteWatch {
     private void start() {
         candidate.onRename(renamed);
         sink.onDispose(this::stop);
+        masters.all().forEach(master -> begunAt.set(master, masters.now()));
         masters.all().forEach(this::watch);
     }
 
     private void stop() {
         candidate.offRename(renamed);
         pause.dispose();
+        repairs.forEach(Disposable::dispose);
         lines.forEach(Disposable::dispose);
     }
 
@@ -119,7 +154,33 @@ final class VoteWatch {
                             .formatted(claim.key().name(), masters.name(master), error.getMessage()),
                     true,
                     error));
+        } else {
+            repair(master);
         }
+    }
+
+    /** A waiter may wait for hours: a master that could not be watched for a moment shall not stay silent for it. */
+    private void repair(int master) {
+        if (!repairing.compareAndSet(master, 0, 1)) {
+            return;
+        }
+        if (masters.now() - begunAt.get(master) >= RECOVERED_NANOS) {
+            failures.set(master, 0);
+        }
+        Duration pause = Pauses.afterFailures(
+                FIRST_REPAIR, Math.min(MOST_DOUBLINGS, failures.getAndIncrement(master)), masters.random.getAsDouble());
+        try {
+            boolean unused = repairs.get(master)
+                    .replace(masters.timer.schedule(() -> repairNow(master), pause.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (RejectedExecutionException disposed) {
+            LOG.debug("{} is not watched again: the timer was disposed of", Printable.text(masters.name(master)));
+        }
+    }
+
+    private void repairNow(int master) {
+        begunAt.set(master, masters.now());
+        repairing.set(master, 0);
+        watchAgain(master);
     }
 
     /** A minority that lost it is no loss: a renewal finds out, and puts it back. */

@@ -75,6 +75,9 @@ final class WatchTally {
     Verdict stopped(int master) {
         armed[master] = false;
         stopped[master] = true;
+        if (count(armed) < majority()) {
+            told = false; // from now on a release may be missed, so the next majority is worth another look
+        }
         return armed.length - count(stopped) < majority() ? Verdict.STOPPED : Verdict.NOTHING;
     }
 

@@ -53,7 +53,7 @@ class AcquireRoundTest {
         assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 
-    /** What the README says it costs. */
+    /** What docs/decide/capacity.md says it costs. */
     @Test
     void eachQuestionIsOneRequestToEachMaster() {
         LockClaim claim = Five.claim();
@@ -111,6 +111,7 @@ class AcquireRoundTest {
 
     @Test
     void threeDownIsAnErrorThatNamesTheMastersAndTheOthersKeepNothing() {
+        five.subscribe(client.backend.ping()); // all have answered once
         client.down(1, 3);
         client.hung(5);
         long begin = five.millis();

@@ -74,18 +74,69 @@ class ElectionTest {
     }
 
     @Test
-    void grantOfAHigherTokenThanTheMajoritysDoesNotCount() {
+    void aFreeLockIsWonThoughMastersGrantedHigherTokensThanTheFirstMajority() {
         Election election = ofFive();
         election.heard(0, granted(11));
-        election.heard(1, granted(2));
-        election.heard(2, granted(2));
+        election.heard(1, granted(5));
+        election.heard(2, granted(5));
         assertThat(election.next()).isInstanceOf(Next.Raise.class);
-        election.heard(3, granted(99));
-        election.heard(1, granted(11));
-        assertThat(election.next()).isEqualTo(new Next.Open());
+        election.heard(3, granted(20));
+        election.heard(4, granted(20));
+        election.failed(1);
+        assertThat(election.next()).isEqualTo(new Next.Won(11, LEASE));
+    }
+
+    @Test
+    void aLowerTokenThanTheFirstMajoritysDoesNotCountUntilItWasRaised() {
+        Election election = ofFive();
+        election.heard(0, granted(11));
+        election.heard(1, granted(5));
+        election.heard(2, granted(5));
+        assertThat(election.next()).isInstanceOf(Next.Raise.class);
+        election.heard(3, granted(20));
+        election.heard(1, refused(5));
+        assertThat(election.next()).as("11 and 20 are no majority").isEqualTo(new Next.Open());
         election.heard(2, refused(5));
         election.heard(4, refused(5));
         assertThat(election.next()).isEqualTo(new Next.Lost());
+    }
+
+    @Test
+    void aMasterThatIgnoresTheFloorIsNotAskedForEver() {
+        Election election = ofFive();
+        election.heard(0, granted(11));
+        election.heard(1, granted(5));
+        election.heard(2, granted(5));
+        assertThat(election.next()).isInstanceOf(Next.Raise.class);
+        election.heard(1, granted(5));
+        assertThat(election.next()).isEqualTo(new Next.Open());
+        election.heard(2, granted(11));
+        election.heard(3, granted(11));
+        assertThat(election.next()).isEqualTo(new Next.Won(11, LEASE));
+    }
+
+    @Test
+    void aMasterThatMayNotVoteIsNoContention() {
+        Election quarantined = ofFive();
+        IntStream.range(0, 3).forEach(quarantined::abstained);
+        quarantined.heard(3, refused(5));
+        quarantined.heard(4, refused(5));
+        assertThat(quarantined.next()).as("no majority may vote").isEqualTo(new Next.Failed());
+
+        Election contended = ofFive();
+        IntStream.range(0, 2).forEach(contended::abstained);
+        contended.heard(2, refused(5));
+        contended.heard(3, granted(7));
+        assertThat(contended.next()).as("the last one may abstain as well").isEqualTo(new Next.Open());
+        contended.heard(4, granted(7));
+        assertThat(contended.next())
+                .as("the other three could, and one refuses")
+                .isEqualTo(new Next.Lost());
+
+        Election won = ofFive();
+        IntStream.range(0, 2).forEach(won::abstained);
+        IntStream.range(2, 5).forEach(i -> won.heard(i, granted(7)));
+        assertThat(won.next()).isEqualTo(new Next.Won(7, LEASE));
     }
 
     @Test
@@ -179,7 +230,7 @@ class ElectionTest {
             }
             if (next instanceof Next.Won won) {
                 long holders = IntStream.range(0, masters)
-                        .filter(i -> tokens[i] == won.token() && !election.isPending(i) && !election.hasRefused(i))
+                        .filter(i -> tokens[i] >= won.token() && !election.isPending(i) && !election.hasRefused(i))
                         .count();
                 assertThat(holders).isGreaterThanOrEqualTo(masters / 2 + 1);
             }

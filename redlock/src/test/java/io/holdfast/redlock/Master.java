@@ -1,6 +1,7 @@
 package io.holdfast.redlock;
 
 import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -41,7 +42,8 @@ final class Master implements ForwardingLockBackend {
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
             if (votesFromNanos != Long.MIN_VALUE && time.now(TimeUnit.NANOSECONDS) - votesFromNanos < 0) {
-                return Mono.just(new LockAttempt.Contended(Duration.ofMillis(100)));
+                Duration rest = Duration.ofNanos(votesFromNanos - time.now(TimeUnit.NANOSECONDS));
+                return Mono.error(LockBackendException.notYet(claim.key().name(), "in quarantine, on purpose", rest));
             }
             // A new grant is at least the clock; a held claim keeps its token. (Asking extends it, as the look does
             // anyway.)

@@ -24,17 +24,18 @@ class PollTest {
     private final List<CoreSubscriber<? super String>> asked = new ArrayList<>();
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
 
-    private final Poll<String> poll = new Poll<>(1, LIMIT, Context.empty(), new Poll.Clerk<>() {
-        @Override
-        public void heard(int master, String answer) {
-            throw new AssertionError("nobody answers");
-        }
+    private final Poll<String> poll =
+            new Poll<>(1, new TimeLimits(LIMIT, new FirstContacts(1)), Context.empty(), new Poll.Clerk<>() {
+                @Override
+                public void heard(int master, String answer) {
+                    throw new AssertionError("nobody answers");
+                }
 
-        @Override
-        public void failed(int master, Throwable why) {
-            failures.add(why);
-        }
-    });
+                @Override
+                public void failed(int master, Throwable why) {
+                    failures.add(why);
+                }
+            });
 
     @BeforeEach
     void collectWhatIsDropped() {

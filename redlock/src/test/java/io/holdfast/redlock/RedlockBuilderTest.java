@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 class RedlockBuilderTest {
@@ -126,6 +127,16 @@ class RedlockBuilderTest {
                         .names(List.of("a", "b", "c"))
                         .build())
                 .hasToString("RedlockBackend[a, b, c]");
+    }
+
+    @Test
+    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+        List<LockBackend> owned = memory(3);
+
+        Mono<Void> ignored = RedlockBackend.over(owned).close();
+
+        owned.forEach(it -> StepVerifier.create(it.ping()).verifyError());
+        StepVerifier.create(ignored).verifyComplete();
     }
 
     @Test

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
 
-/** The contract over five real servers: all of them up, one killed, two killed. */
+/** The contract over five real servers. {@link RedlockMastersAwayContractIT} has it with one or two of them killed. */
 class RedlockContractIT {
 
     @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -122,22 +122,6 @@ class RedlockContractIT {
     class AllUp extends OverFiveServers {
         AllUp() {
             super(0);
-        }
-    }
-
-    @Nested
-    @DisplayName("one killed")
-    class OneKilled extends OverFiveServers {
-        OneKilled() {
-            super(1);
-        }
-    }
-
-    @Nested
-    @DisplayName("two killed")
-    class TwoKilled extends OverFiveServers {
-        TwoKilled() {
-            super(2);
         }
     }
 }

@@ -88,7 +88,7 @@ class SlowMastersIT {
     }
 
     @Test
-    void hungMasterDelaysNobody() {
+    void hungMasterDelaysAnAcquisitionByAFifthAtMost() {
         warmUp();
         answersTake(25, 25, 25, 25, 25);
         List<Duration> healthy = new ArrayList<>();

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -39,6 +40,188 @@ class VoteWatchTest {
         to.add(client.backend.watch(claim).subscribe(signals::add));
         five.pass(Duration.ZERO);
         return signals;
+    }
+
+    /** Fails so many times to watch, then does. */
+    private static class WatchedInTheEnd implements ForwardingLockBackend {
+
+        private final LockBackend master;
+        private int failures;
+        private int watched;
+
+        WatchedInTheEnd(LockBackend master, int failures) {
+            this.master = master;
+            this.failures = failures;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return master;
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return Flux.defer(() -> {
+                watched++;
+                return failures-- > 0
+                        ? Flux.error(new IllegalStateException("no connection left"))
+                        : master.watch(claim);
+            });
+        }
+    }
+
+    @Test
+    void aMasterWhoseWatchFailedIsWatchedAgainAndTellsOfTheRelease() {
+        List<WatchedInTheEnd> members = IntStream.range(0, 5)
+                .mapToObj(i -> new WatchedInTheEnd(five.masters.get(i), i < 2 ? 3 : 0))
+                .toList();
+        RedlockBackend backend = RedlockBackend.builder(members)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        rival.down(3, 4);
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = backend.watch(waiting).subscribe(signals::add);
+        five.answer(backend.tryAcquire(waiting));
+        five.pass(Duration.ofSeconds(3));
+        assertThat(members.get(0).watched).as("three failures").isEqualTo(4);
+        signals.clear();
+
+        five.answer(rival.backend.release(held));
+        five.passMillis(100);
+
+        assertThat(signals).contains(new WatchSignal.Changed());
+        watch.dispose();
+        five.answer(backend.release(waiting));
+        int before = members.get(0).watched;
+        five.pass(Five.LEASE);
+        assertThat(members.get(0).watched).isEqualTo(before);
+        five.subscribe(backend.close());
+    }
+
+    @Test
+    void aMasterThatCannotBeWatchedIsTriedEverMoreRarelyUntilTheWaiterLeaves() {
+        List<WatchedInTheEnd> members = IntStream.range(0, 5)
+                .mapToObj(i -> new WatchedInTheEnd(five.masters.get(i), i == 0 ? Integer.MAX_VALUE : 0))
+                .toList();
+        RedlockBackend backend = RedlockBackend.builder(members)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        Disposable watch = backend.watch(Five.claim()).subscribe();
+        five.pass(Duration.ofMinutes(1));
+        assertThat(members.get(0).watched).isBetween(8, 26);
+        watch.dispose();
+        int before = members.get(0).watched;
+        five.pass(Duration.ofMinutes(1));
+        assertThat(members.get(0).watched).isEqualTo(before);
+        five.subscribe(backend.close());
+    }
+
+    /** Such as a server that lets a client subscribe and then cuts it off. */
+    @Test
+    void aMasterThatTellsThatItWatchesAndFailsAtOnceIsTriedEverMoreRarely() {
+        AtomicInteger watched = new AtomicInteger();
+        LockBackend fickle = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return five.masters.get(0);
+            }
+
+            @Override
+            public Flux<WatchSignal> watch(LockClaim claim) {
+                return Flux.defer(() -> {
+                    watched.incrementAndGet();
+                    return Flux.concat(
+                            Flux.just(new WatchSignal.Armed()), Flux.error(new IllegalStateException("cut")));
+                });
+            }
+        };
+        List<LockBackend> members = new ArrayList<>(five.masters);
+        members.set(0, fickle);
+        RedlockBackend backend = RedlockBackend.builder(members)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        Disposable watch = backend.watch(Five.claim()).subscribe();
+        five.pass(Duration.ofMinutes(1));
+        assertThat(watched).hasValueBetween(8, 26);
+        watch.dispose();
+        five.subscribe(backend.close());
+    }
+
+    @Test
+    void aMasterThatWasWatchedForLongIsWatchedAgainSoonAfterItsNextFailure() {
+        AtomicInteger watched = new AtomicInteger();
+        List<Sinks.Many<WatchSignal>> lines = new ArrayList<>();
+        LockBackend master = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return five.masters.get(0);
+            }
+
+            @Override
+            public Flux<WatchSignal> watch(LockClaim claim) {
+                return Flux.defer(() -> {
+                    if (watched.incrementAndGet() <= 8) {
+                        return Flux.error(new IllegalStateException("no connection left"));
+                    }
+                    Sinks.Many<WatchSignal> line = Sinks.many().unicast().onBackpressureBuffer();
+                    lines.add(line);
+                    return line.asFlux();
+                });
+            }
+        };
+        List<LockBackend> members = new ArrayList<>(five.masters);
+        members.set(0, master);
+        RedlockBackend backend = RedlockBackend.builder(members)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        Disposable watch = backend.watch(Five.claim()).subscribe();
+        five.pass(Duration.ofMinutes(3));
+        assertThat(watched).hasValue(9);
+        lines.get(0).tryEmitError(new IllegalStateException("cut")).orThrow();
+        five.pass(Duration.ofMillis(151));
+        assertThat(watched).hasValue(10);
+        watch.dispose();
+        five.subscribe(backend.close());
+    }
+
+    /** Each look that a master fails gives the claim another id there, which is watched at once. */
+    @Test
+    void looksDoNotAddToThePausesBeforeAMasterThatIsAwayIsWatchedAgain() {
+        List<WatchedInTheEnd> members = IntStream.range(0, 5)
+                .<WatchedInTheEnd>mapToObj(
+                        i -> new WatchedInTheEnd(five.masters.get(i), i == 0 ? Integer.MAX_VALUE : 0) {
+                            @Override
+                            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                                return i == 0 ? Mono.error(new IllegalStateException("away")) : super.tryAcquire(claim);
+                            }
+                        })
+                .toList();
+        RedlockBackend backend = RedlockBackend.builder(members)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        LockClaim held = Five.claim();
+        rival.mustAcquire(held);
+        LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
+        Disposable watch = backend.watch(waiting).subscribe();
+        for (int i = 0; i < 50; i++) {
+            five.answer(backend.tryAcquire(waiting));
+            five.pass(Duration.ofMillis(200));
+        }
+        int before = members.get(0).watched;
+        five.pass(Duration.ofMinutes(1));
+        assertThat(members.get(0).watched - before).isLessThanOrEqualTo(20);
+        watch.dispose();
+        five.answer(rival.backend.release(held));
+        five.answer(backend.release(waiting));
+        five.subscribe(backend.close());
     }
 
     @Test
@@ -295,7 +478,7 @@ class VoteWatchTest {
         timer.isInHaste = true;
         push.tryEmitNext(new WatchSignal.Changed()).orThrow();
         assertThat(signals).as("while it looks").isEmpty();
-        five.pass(Five.LIMIT.plusMillis(10));
+        five.pass(Duration.ofMillis(1_410)); // they have never answered, so they get more time
         assertThat(underWay.isTerminatedError()).isTrue();
         assertThat(signals).containsExactly(new WatchSignal.Changed());
         watch.dispose();

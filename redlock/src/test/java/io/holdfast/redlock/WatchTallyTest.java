@@ -50,6 +50,18 @@ class WatchTallyTest {
     }
 
     @Test
+    void armedAgainWhenAMajorityIsWatchedAgainAfterItWasNot() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(tally.signalled(i, ARMED)).isNotEqualTo(Verdict.CHANGED);
+        }
+        assertThat(tally.stopped(0)).isEqualTo(Verdict.NOTHING);
+        tally.renewed(0);
+        assertThat(tally.signalled(0, ARMED))
+                .as("a release may have been missed")
+                .isEqualTo(Verdict.ARMED);
+    }
+
+    @Test
     void masterThatIsWatchedAgainUnderANewIdHasNotStopped() {
         assertThat(tally.stopped(0)).isEqualTo(Verdict.NOTHING);
         assertThat(tally.stopped(1)).isEqualTo(Verdict.NOTHING);

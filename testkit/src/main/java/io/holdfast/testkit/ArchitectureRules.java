@@ -31,6 +31,7 @@ public final class ArchitectureRules {
     private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
             "io.holdfast.InMemoryLockBackend",
             "io.holdfast.internal.ClientBuilder",
+            "io.holdfast.internal.TimerWatch$Fallback",
             "io.holdfast.redlock.RedlockBackend",
             "io.holdfast.zookeeper.ZooKeeperLockBackend",
             "io.holdfast.zookeeper.ZooKeeperLockBackend$Builder",
@@ -38,11 +39,14 @@ public final class ArchitectureRules {
             QueueContract.class.getName(),
             WithdrawalContract.class.getName());
 
-    /** A token may run ahead of a clock; nothing else may look at one. */
-    private static final Set<String> MAY_READ_A_WALL_CLOCK = Set.of("io.holdfast.redlock.WallClock");
+    /** A token may run ahead of a clock, and a seed that is older than a snapshot is not used; nothing else may look at one. */
+    private static final Set<String> MAY_READ_A_WALL_CLOCK =
+            Set.of("io.holdfast.redlock.WallClock", "io.holdfast.internal.WallClock");
 
     private static final Set<String> BLOCKING_REACTOR =
             Set.of("block", "blockOptional", "blockFirst", "blockLast", "toIterable", "toStream");
+
+    private static final Set<String> SPINNING = Set.of("onSpinWait", "yield");
 
     private static final Map<String, Set<String>> WALL_CLOCKS_AND_SLEEPS = Map.of(
             "java.lang.Thread", Set.of("sleep"),
@@ -100,7 +104,7 @@ public final class ArchitectureRules {
     }
 
     /**
-     * No blocking operator of Reactor, and no sleep.
+     * No blocking operator of Reactor, and no thread that waits for another by spinning.
      *
      * @return the rule
      */
@@ -110,12 +114,17 @@ public final class ArchitectureRules {
                 .callMethodWhere(calls(
                         "a blocking operator",
                         call -> call.getTargetOwner().getPackageName().startsWith("reactor.")
-                                && BLOCKING_REACTOR.contains(call.getName())));
+                                && BLOCKING_REACTOR.contains(call.getName())))
+                .orShould()
+                .callMethodWhere(calls(
+                        "a spinning wait",
+                        call -> call.getTargetOwner().getFullName().equals("java.lang.Thread")
+                                && SPINNING.contains(call.getName())));
     }
 
     /**
-     * Durations on an injected clock only. The exception is the clock that the proposed tokens of Redlock run ahead of, which never
-     * decides who holds a lock.
+     * Durations on an injected clock only. The exceptions are the clock that the proposed tokens of Redlock run ahead of, and the one that
+     * says when a seed of claim ids is old. Neither decides who holds a lock.
      *
      * @return the rule
      */

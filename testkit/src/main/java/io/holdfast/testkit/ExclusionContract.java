@@ -225,8 +225,7 @@ interface ExclusionContract extends LockBackendUnderTest {
                     backend.watch(waiting),
                     backend.release(holder.claim()),
                     backend.renewAll(List.of(holder.claim())),
-                    backend.ping(),
-                    backend.close());
+                    backend.ping());
             holder.mustHold();
             holder.release();
             contest.looker().mustAcquire();

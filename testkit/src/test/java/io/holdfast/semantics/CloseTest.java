@@ -10,6 +10,8 @@ import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -27,9 +29,23 @@ class CloseTest {
     final World world = new World();
 
     @Test
-    void closingIsLazyAndIdempotent() {
+    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+        LockLease lease = world.granted(world.lock().acquire());
+
+        Mono<Void> ignored = world.client.close();
+
+        assertThat(lease.isValid()).isFalse();
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(world.subscribe(world.lock().acquire()).expectTerminalError())
+                .isInstanceOf(LockClosedException.class);
+        assertThat(world.subscribe(ignored).isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void closingAgainClosesNothingAgain() {
+        world.granted(world.lock().acquire());
         Mono<Void> close = world.client.close();
-        assertThat(world.granted(world.lock().acquire()).isValid()).isTrue();
 
         assertThat(world.subscribe(close).isTerminatedComplete()).isTrue();
         assertThat(world.subscribe(close).isTerminatedComplete()).isTrue();
@@ -109,6 +125,28 @@ class CloseTest {
     }
 
     @Test
+    void aBackEndThatDoesNotCloseDelaysTheEndForABoundedTimeOnly() {
+        LockClient over = LockClient.builder(new NeverCloses(world.store))
+                .timer(world.clock)
+                .build();
+        TestSubscriber<Void> closing = world.subscribe(over.close());
+
+        world.pass(Duration.ofSeconds(5).minusMillis(1));
+        assertThat(closing.isTerminated()).isFalse();
+        world.pass(Duration.ofMillis(1));
+
+        assertThat(closing.isTerminatedComplete()).isTrue();
+    }
+
+    private record NeverCloses(LockBackend delegate) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<Void> close() {
+            return Mono.never();
+        }
+    }
+
+    @Test
     void afterClosingNothingCanBeAcquiredOrPinged() {
         world.subscribe(world.client.close());
 
@@ -129,6 +167,16 @@ class CloseTest {
         LockClient owning = world.client(builder -> builder.closeBackend(true));
         world.subscribe(owning.close());
         assertThat(world.subscribe(world.client.ping()).expectTerminalError()).isInstanceOf(LockBackendException.class);
+    }
+
+    @Test
+    void pingUnderWayAtCloseSaysThatTheClientWasClosed() {
+        world.on(Operation.PING).next(Fault.lostRequest().silently());
+        TestSubscriber<Void> ping = world.subscribe(world.client.ping());
+
+        world.subscribe(world.client.close());
+
+        assertThat(ping.expectTerminalError()).isInstanceOf(LockClosedException.class);
     }
 
     @Test

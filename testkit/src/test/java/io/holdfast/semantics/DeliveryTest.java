@@ -53,7 +53,7 @@ class DeliveryTest {
                 .flatMap(lease -> lease.release().doOnTerminate(check))
                 .then(client.lock(NAME).tryAcquire())
                 .doOnNext(lease -> lease.onLoss().subscribe(reason -> check.run()))
-                .then(client.close())
+                .then(Mono.defer(client::close))
                 .subscribe();
 
         assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();

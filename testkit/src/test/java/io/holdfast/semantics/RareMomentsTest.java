@@ -43,6 +43,7 @@ import reactor.test.subscriber.TestSubscriber;
 /** Moments that two threads, a broken back end, or user code called at an awkward point have to meet for. */
 class RareMomentsTest {
 
+    private static final Duration SOON = Duration.ofSeconds(10);
     private static final String NOTHING = "0 acquiring, 0 held, 0 releasing, 0 alarms";
 
     @RegisterExtension
@@ -185,9 +186,8 @@ class RareMomentsTest {
         timer.disposed.set(true);
         world.on(Operation.RELEASE).next(Fault.lostRequest());
 
-        assertThat(world.subscribe(lease.release()).isTerminatedComplete()).isTrue();
-        world.pass(LEASE);
-        assertThat(world.subscribe(client.close()).isTerminated()).isTrue();
+        assertThat(lease.release().then(Mono.just("over")).block(SOON)).isEqualTo("over");
+        assertThat(client.close().then(Mono.just("over")).block(SOON)).isEqualTo("over");
     }
 
     @Test
@@ -198,12 +198,19 @@ class RareMomentsTest {
         LockLease other = world.granted(client.lock("other").acquire());
         timer.disposed.set(true);
         world.subscribe(other.release());
-        world.pass(LEASE.multipliedBy(2));
 
+        assertThat(lease.onLoss().block(SOON)).isEqualTo(LossReason.CLIENT_CLOSED);
         assertThat(lease.isValid()).isFalse();
-        assertThat(world.subscribe(lease.onLoss()).getReceivedOnNext()).containsExactly(LossReason.EXPIRED);
-        assertThat(client.toString()).contains("0 acquiring, 0 held, 0 releasing");
-        assertThat(world.subscribe(client.close()).isTerminated()).isTrue();
+        assertThat(client.close().then(Mono.just("over")).block(SOON)).isEqualTo("over");
+        awaitNothingOf(client);
+    }
+
+    /** Without its timer, close() waits for nothing: the watch over timers may be ending the leases on a thread of its own. */
+    private void awaitNothingOf(LockClient client) {
+        Flux.interval(Duration.ZERO, Duration.ofMillis(5))
+                .filter(tick -> client.toString().contains("0 acquiring, 0 held, 0 releasing"))
+                .filter(tick -> world.store.contents().isEmpty())
+                .blockFirst(SOON);
     }
 
     @Test
@@ -373,6 +380,11 @@ class RareMomentsTest {
         public long now(TimeUnit unit) {
             onNow.getAndSet(() -> {}).run();
             return clock.now(unit);
+        }
+
+        @Override
+        public boolean isDisposed() {
+            return disposed.get();
         }
 
         @Override

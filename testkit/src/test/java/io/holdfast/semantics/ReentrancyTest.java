@@ -57,8 +57,8 @@ class ReentrancyTest {
 
         assertThat(world.store.contents()).isEmpty();
         assertThat(world.only(escaped).isValid()).isFalse();
-        assertThat(world.subscribe(world.only(escaped).release()).isTerminatedComplete())
-                .isTrue();
+        assertThat(world.subscribe(world.only(escaped).release()).expectTerminalError())
+                .isInstanceOf(LockLostException.class);
     }
 
     @Test

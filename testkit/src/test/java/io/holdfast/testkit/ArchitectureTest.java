@@ -24,6 +24,10 @@ class ArchitectureTest {
         assertThatThrownBy(() -> ArchitectureRules.nobodyBlocks().check(offender))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("block");
+        var spinner = new ClassFileImporter().importClasses(Spinner.class);
+        assertThatThrownBy(() -> ArchitectureRules.nobodyBlocks().check(spinner))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("onSpinWait");
         assertThatThrownBy(() -> ArchitectureRules.nobodyReadsAWallClock().check(offender))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("currentTimeMillis");
@@ -31,6 +35,13 @@ class ArchitectureTest {
                         () -> ArchitectureRules.noDefaultSchedulerIn(Set.of()).check(offender))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("Schedulers");
+    }
+
+    @SuppressWarnings("unused")
+    private static final class Spinner {
+        void spin() {
+            Thread.onSpinWait();
+        }
     }
 
     @SuppressWarnings("unused")

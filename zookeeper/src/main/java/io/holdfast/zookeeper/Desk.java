@@ -1,9 +1,11 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
@@ -39,7 +41,7 @@ final class Desk {
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /** What a user may choose. */
-    record Options(String root, Tree.Rights rights, boolean failFast, Duration closingTime) {}
+    record Options(String root, AccessRights rights, boolean failFast, int maxWaiters, Duration closingTime) {}
 
     private final Scheduler scheduler;
     private final Strand strand;
@@ -48,8 +50,9 @@ final class Desk {
     private final Tree tree;
     private final Sessions sessions;
     private final Places places;
+    private final Gates gates;
     private final Tombstones tombstones = new Tombstones();
-    private final Mono<Void> closing;
+    private final Closing closing;
 
     /** Written once, on the strand: from then on nothing new is taken in. */
     private boolean isClosing;
@@ -63,15 +66,20 @@ final class Desk {
      * @param scheduler signals come there; gives the time
      * @param mayBlock opens sessions
      */
-    Desk(Supplier<@Nullable CuratorFramework> clients, Options options, Scheduler scheduler, Scheduler mayBlock) {
+    Desk(
+            Supplier<? extends @Nullable CuratorFramework> clients,
+            Options options,
+            Scheduler scheduler,
+            Scheduler mayBlock) {
         this.scheduler = scheduler;
         strand = new Strand(scheduler);
         closingTime = options.closingTime();
         signals = new Signals(scheduler);
         tree = new Tree(strand, options.rights());
         places = new Places(signals, tree, options.failFast(), this::withdrawOnceMore, strand);
+        gates = new Gates(tree, options.maxWaiters());
         sessions = new Sessions(clients, options.root(), strand, mayBlock, tree, places);
-        closing = closeNow().cache();
+        closing = new Closing("the ZooKeeper back end", closeNow());
     }
 
     /** What comes of the others, where users may have it: see {@link Strand#outside}. */
@@ -91,9 +99,9 @@ final class Desk {
         if (isClosing) {
             request.fail(ZooKeeperFailures.closed(request.subject()));
         } else if (tombstones.contains(claim.id())) {
-            request.answer(new LockAttempt.Contended(Look.lookAgainWithin(claim)));
+            request.answer(new LockAttempt.Contended(SafetyNet.SHORTEST));
         } else {
-            request.begin(sessions, session -> new Look(claim, place, session, tree, places).answer());
+            request.begin(sessions, session -> new Look(claim, place, session, tree, places, gates).answer());
         }
     }
 
@@ -216,7 +224,7 @@ final class Desk {
     }
 
     Mono<Void> close() {
-        return closing;
+        return closing.begin();
     }
 
     private Mono<Void> closeNow() {
@@ -238,7 +246,7 @@ final class Desk {
                         .filter(error -> error instanceof LockBackendException failure && failure.isTransient())
                         .scheduler(scheduler));
         return given.timeout(closingTime, scheduler).onErrorResume(error -> {
-            LOG.warn("{} may stay until its session ends: {}", place, error.toString());
+            LOG.warn("{} may stay until its session ends: {}", place, Printable.text(error.toString()));
             return Mono.empty();
         });
     }

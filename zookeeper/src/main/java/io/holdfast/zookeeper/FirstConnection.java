@@ -2,22 +2,43 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/** Those who wait until there is a session. On the strand only. */
+/** Requests that wait until there is a session, for a limited time. On the strand only. */
 final class FirstConnection {
 
-    private record Waiting(MonoSink<Session> sink, Subject subject) {}
+    /** Less than the engine waits for an answer, by default, since it does not know the servers; a retry follows. */
+    static final Duration PATIENCE = Duration.ofMillis(1_500);
 
-    private final List<Waiting> waiting = new ArrayList<>();
+    private record Waiting(MonoSink<Session> sink, Subject subject, long sinceNanos) {}
+
+    /** In the order in which they came. There is a task when there is one of them. */
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+
     private final Strand strand;
+    private final BiFunction<Subject, Duration, LockBackendException> noServer;
 
-    FirstConnection(Strand strand) {
+    /** Since when there is no session and one is wanted. */
+    private long wantedSinceNanos;
+
+    private boolean isTimed;
+
+    /**
+     * Nothing waits.
+     *
+     * @param noServer tells how long a session was wanted in vain
+     */
+    FirstConnection(Strand strand, BiFunction<Subject, Duration, LockBackendException> noServer) {
         this.strand = strand;
+        this.noServer = noServer;
     }
 
     /**
@@ -27,11 +48,38 @@ final class FirstConnection {
      */
     Mono<Session> await(Subject subject, Runnable search) {
         return Mono.create(sink -> {
-            Waiting added = new Waiting(sink, subject);
+            Waiting added = new Waiting(sink, subject, strand.now());
+            wantedSinceNanos = wantedSinceNanos == 0 ? added.sinceNanos() : wantedSinceNanos;
             waiting.add(added);
             sink.onCancel(() -> strand.run(() -> waiting.remove(added)));
+            timeOut();
             search.run();
         });
+    }
+
+    /** One task for all. */
+    private void timeOut() {
+        Waiting first = waiting.peek();
+        if (isTimed || first == null) {
+            return;
+        }
+        isTimed = true;
+        Duration left = PATIENCE.minusNanos(strand.now() - first.sinceNanos());
+        Disposable unused = strand.runAfter(left.isNegative() ? Duration.ZERO : left, () -> {
+            isTimed = false;
+            giveUpThoseThatWaitedLong();
+            timeOut();
+        });
+    }
+
+    private void giveUpThoseThatWaitedLong() {
+        long now = strand.now();
+        for (Waiting it = waiting.peek();
+                it != null && now - it.sinceNanos() >= PATIENCE.toNanos();
+                it = waiting.peek()) {
+            waiting.remove();
+            it.sink().error(noServer.apply(it.subject(), Duration.ofNanos(now - wantedSinceNanos)));
+        }
     }
 
     boolean isAwaited() {
@@ -39,6 +87,7 @@ final class FirstConnection {
     }
 
     void found(Session session) {
+        wantedSinceNanos = 0;
         take().forEach(it -> it.sink().success(session));
     }
 

@@ -2,9 +2,6 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -14,9 +11,7 @@ import reactor.core.publisher.Mono;
  * @param session connected a moment ago
  * @param subject what for
  */
-record Grant(Place place, Session session, Tree tree, Places places, Subject subject) {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
+record Grant(Place place, Session session, Places places, Subject subject) {
 
     /** Whether the session is sure enough to last. */
     boolean isProved() {
@@ -37,20 +32,10 @@ record Grant(Place place, Session session, Tree tree, Places places, Subject sub
         if (isNew) {
             places.guard(place, session);
         }
-        if (isFollowed && place.isPermit() && !place.isMarked()) {
-            mark();
+        if (isFollowed && place.isPermit()) {
+            place.oweMark();
+            places.mark(place, session);
         }
         return Mono.just(new LockAttempt.Acquired(place.zxid(), session.proof().lease()));
-    }
-
-    /** Tells the next waiter that it is at the head now: nothing was deleted that it could have seen. */
-    private void mark() {
-        Disposable unused = tree.mark(session, place.knownPath()).subscribe(marked -> {
-            if (marked.isOk()) {
-                place.marked();
-            } else {
-                LOG.debug("{} could not be marked, the next waiter will find out by looking: {}", place, marked);
-            }
-        });
     }
 }

@@ -5,15 +5,16 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Contended;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
-import io.holdfast.zookeeper.Tree.Created;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -23,14 +24,9 @@ import reactor.core.publisher.Mono;
  * @param claim the look
  * @param place what the claim has so far
  * @param session connected a moment ago
+ * @param gates of the queues
  */
-record Look(LockClaim claim, Place place, Session session, Tree tree, Places places) {
-
-    /** A safety net: a waiter is told when to look. */
-    static final Duration LOOK_AGAIN_WITHIN = Duration.ofSeconds(10);
-
-    /** The parent can be taken away between being made and being used, but not for ever. */
-    private static final int TRIES = 5;
+record Look(LockClaim claim, Place place, Session session, Tree tree, Places places, Gates gates) {
 
     Mono<LockAttempt> answer() {
         place.findQueue(session);
@@ -38,26 +34,43 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return place.isHeld() ? check(() -> hold(false)) : fromItsPlace();
         }
         if (place.belongsTo(session)) {
-            return recover();
+            return entrance().recover();
         }
-        return queues() ? enter(TRIES) : unlessSomebodyIsThere();
+        return queues() ? enter() : unlessSomebodyIsThere();
     }
 
-    private boolean queues() {
+    /** It may have waited, without a node, for one that went away. */
+    private Mono<LockAttempt> enter() {
+        places.expectNothing(place);
+        return entrance().enter();
+    }
+
+    private Entrance entrance() {
+        return new Entrance(this);
+    }
+
+    boolean queues() {
         return claim.waiting() == Waiting.QUEUE;
     }
 
     /** Nothing is written while somebody is in the way. */
     private Mono<LockAttempt> unlessSomebodyIsThere() {
-        return tree.list(session, place.queue().path()).flatMap(listed -> {
+        return whenFree(tree.list(session, place.queue().path()), this::refused);
+    }
+
+    private Mono<LockAttempt> whenFree(
+            Mono<Reply<List<String>>> list, Function<QueueNode, Mono<LockAttempt>> otherwise) {
+        return list.flatMap(listed -> {
             if (!listed.isOk()) {
-                return listed.isNoNode() ? enter(TRIES) : fail(listed);
+                return listed.isNoNode() ? enter() : fail(listed);
             }
-            QueueNode blocker = Standing.blockerOfNewcomer(
-                    Standing.inOrder(listed.get()),
-                    claim.key().kind(),
-                    claim.key().permits());
-            return blocker == null ? enter(TRIES) : refused(blocker);
+            return tree.read(
+                            listed.get(),
+                            () -> Optional.ofNullable(Standing.blockerOfNewcomer(
+                                    listed.get(),
+                                    claim.key().kind(),
+                                    claim.key().permits())))
+                    .flatMap(blocker -> blocker.map(otherwise).orElseGet(this::enter));
         });
     }
 
@@ -65,7 +78,10 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         if (claim.waiting() == Waiting.NONE) {
             return contended();
         }
-        String path = place.queue().of(blocker.name());
+        return place.isPermit() ? refusedPermit() : refusedBehind(place.queue().of(blocker.name()));
+    }
+
+    private Mono<LockAttempt> refusedBehind(String path) {
         places.expect(path, place);
         return tree.watch(session, path).flatMap(watched -> {
             if (watched.isNoNode()) {
@@ -76,87 +92,40 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         });
     }
 
-    /** Create and list go out back to back: the server answers one session in order, so the list has the new node in it. */
-    private Mono<LockAttempt> enter(int tries) {
-        return Mono.defer(() -> {
-                    place.entering(session);
-                    String prefix = QueueNode.prefix(claim, session.id());
-                    return Mono.zip(
-                            tree.enter(session, place.queue().of(prefix)),
-                            tree.list(session, place.queue().path()));
-                })
-                .flatMap(both -> entered(both.getT1(), both.getT2(), tries));
+    /** Any of the nodes may make room. */
+    private Mono<LockAttempt> refusedPermit() {
+        String queue = place.queue().path();
+        places.expect(queue, place);
+        return whenFree(tree.listAndWatch(session, queue), blocker -> contended());
     }
 
-    private Mono<LockAttempt> entered(Reply<Created> created, Reply<List<String>> listed, int tries) {
-        if (created.isOk()) {
-            place.entered(session, created.get());
-            return place.node().isPastTheEnd() ? beginAnew(tries) : judged(listed);
-        }
-        if (created.isRefused()) {
-            place.left();
-        } else {
-            place.enteredPerhaps();
-        }
-        return created.isNoNode() && tries > 0 ? makeTheQueue(tries - 1) : fail(created);
-    }
-
-    private Mono<LockAttempt> makeTheQueue(int tries) {
-        return tree.ensure(session, place.queue())
-                .flatMap(made -> made.isOk() || made.isNoNode() ? enter(tries) : fail(made));
-    }
-
-    /**
-     * The numbers are used up. A queue without nodes can be deleted, and begins again at 0; while there are nodes in it nobody new gets in,
-     * so it will be empty soon. Tokens are not the numbers, and go on rising.
-     */
-    private Mono<LockAttempt> beginAnew(int tries) {
-        return leave().flatMap(left -> tree.delete(session, place.queue().path()))
-                .flatMap(deleted -> {
-                    if (tries > 0 && (deleted.isOk() || deleted.isNoNode())) {
-                        return enter(tries - 1);
-                    }
-                    return Mono.error(ZooKeeperFailures.numbersUsedUp(subject()));
-                });
-    }
-
-    /** A creation of this session may have been carried out or not. */
-    private Mono<LockAttempt> recover() {
-        return ownNodes()
-                .find()
-                .flatMap(nodes -> nodes.isEmpty()
-                        ? enter(TRIES)
-                        : deleteAll(nodes.subList(1, nodes.size()))
-                                .then(adopt(place.queue().of(nodes.get(0).name()))));
-    }
-
-    /** A creation that got lost was carried out after all, and after it was looked for. */
-    private Mono<Void> deleteAll(List<QueueNode> nodes) {
-        return Flux.fromIterable(nodes)
-                .concatMap(node -> tree.delete(session, place.queue().of(node.name())))
-                .concatMap(deleted -> deleted.isOk() || deleted.isNoNode() ? Mono.<Void>empty() : fail(deleted))
-                .then();
-    }
-
-    private Mono<LockAttempt> adopt(String path) {
-        return tree.stat(session, path).flatMap(found -> {
-            if (!found.isOk()) {
-                return found.isNoNode() ? enter(TRIES) : fail(found);
-            }
-            if (found.get().getEphemeralOwner() != session.id()) {
-                return Mono.error(ZooKeeperFailures.vanished(subject()));
-            }
-            place.entered(session, new Created(path, found.get().getCzxid()));
-            return fromItsPlace();
-        });
-    }
-
-    private Mono<LockAttempt> fromItsPlace() {
+    Mono<LockAttempt> fromItsPlace() {
         if (place.node().isPastTheEnd()) {
-            return beginAnew(TRIES);
+            return entrance().beginAnew();
         }
         String watched = place.waitsFor();
-        return watched != null && queues() && !place.isPermit() ? waitBehind(watched, this::inFull) : inFull();
+        return watched != null && queues() ? unlessItStillWaits(watched) : inFull();
+    }
+
+    /** Nothing was told of what it waits for, so this only reads; what it finds, it does not act on without a transaction. */
+    private Mono<LockAttempt> unlessItStillWaits(String watched) {
+        if (watched.equals(place.queue().path())) {
+            return waitAtTheHead(listed -> inFull());
+        }
+        return place.isPermit() && place.isListDue()
+                ? tree.list(session, place.queue().path()).flatMap(listed -> unlessItIsStillBehind(watched, listed))
+                : waitBehind(watched, this::inFull);
+    }
+
+    private Mono<LockAttempt> unlessItIsStillBehind(String watched, Reply<List<String>> listed) {
+        if (!listed.isOk()) {
+            return inFull();
+        }
+        return standing(listed)
+                .flatMap(standing -> standing instanceof Standing.Behind behind
+                                && watched.equals(place.queue().of(behind.name()))
+                        ? queued()
+                        : inFull());
     }
 
     /** The list comes after the check in the same session, so it is not older; and the check counts for the validity, if it is first. */
@@ -182,7 +151,10 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         return code == Code.OK ? whenThere.get() : fail(Reply.of(code.intValue(), checked.path(), null));
     }
 
-    private Mono<LockAttempt> judged(Reply<List<String>> listed) {
+    Mono<LockAttempt> judged(Reply<List<String>> listed) {
+        if (listed.isTooLong() && place.isIn(session) && !place.hasStood()) {
+            return entrance().giveUp();
+        }
         if (!listed.isOk()) {
             return fail(listed);
         }
@@ -192,9 +164,15 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         if (place.isDoubtful() && ownNodes().among(listed.get()).size() > 1) {
             places.expectNothing(place);
             place.entering(session);
-            return recover(); // it would wait for itself
+            return entrance().recover(); // it would wait for itself
         }
-        Standing standing = standing(listed);
+        return standing(listed).flatMap(this::decided);
+    }
+
+    private Mono<LockAttempt> decided(Standing standing) {
+        if (!place.isIn(session)) {
+            return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while the list was read
+        }
         if (standing instanceof Standing.Holder holder) {
             return hold(holder.isFollowed());
         }
@@ -203,19 +181,25 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return Mono.error(ZooKeeperFailures.vanished(subject()));
         }
         if (!queues()) {
-            return new Withdrawal(place, session, tree, places).answer().flatMap(left -> contended());
+            return leave().flatMap(left -> contended());
         }
         return standing instanceof Standing.Behind behind
                 ? waitBehind(place.queue().of(behind.name()), this::listAgain)
-                : waitAtTheHead();
+                : waitAtTheHead(this::judged);
     }
 
-    private OwnNodes ownNodes() {
+    /** Gives its place back, whatever it is. */
+    Mono<Ownership> leave() {
+        return new Withdrawal(place, session, tree, places).answer();
+    }
+
+    OwnNodes ownNodes() {
         return new OwnNodes(place, session, tree, subject());
     }
 
-    private Standing standing(Reply<List<String>> listed) {
-        return Standing.of(Standing.inOrder(listed.get()), place.node().name());
+    private Mono<Standing> standing(Reply<List<String>> listed) {
+        QueueNode own = place.node();
+        return tree.read(listed.get(), () -> Standing.of(listed.get(), own));
     }
 
     private Mono<LockAttempt> listAgain() {
@@ -234,32 +218,21 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         });
     }
 
-    private Mono<LockAttempt> waitAtTheHead() {
+    private Mono<LockAttempt> waitAtTheHead(Function<Reply<List<String>>, Mono<LockAttempt>> whenItIsNot) {
         String queue = place.queue().path();
         places.expect(queue, place);
-        return tree.listAndWatch(session, queue).flatMap(listed -> {
-            boolean isStillThere =
-                    listed.isOk() && place.isIn(session) && standing(listed) instanceof Standing.AtTheHead;
-            return isStillThere ? queued() : judged(listed);
-        });
+        return tree.listAndWatch(session, queue)
+                .flatMap(listed -> !listed.isOk() || !place.isIn(session)
+                        ? whenItIsNot.apply(listed)
+                        : standing(listed)
+                                .flatMap(standing ->
+                                        standing instanceof Standing.AtTheHead ? queued() : whenItIsNot.apply(listed)));
     }
 
     /** A session of which little is known yet, or little has been heard for a while, may need a second transaction, after the first. */
     private Mono<LockAttempt> hold(boolean isFollowed) {
-        Grant grant = new Grant(place, session, tree, places, subject());
+        Grant grant = new Grant(place, session, places, subject());
         return grant.isProved() ? grant.answer(isFollowed) : check(() -> grant.answer(isFollowed));
-    }
-
-    private Mono<Boolean> leave() {
-        String path = place.knownPath();
-        return tree.delete(session, path).flatMap(deleted -> {
-            if (!deleted.isOk() && !deleted.isNoNode()) {
-                return Mono.error(failure(deleted));
-            }
-            places.expectNothing(place);
-            place.left();
-            return Mono.just(true);
-        });
     }
 
     private Mono<LockAttempt> queued() {
@@ -271,23 +244,18 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
     }
 
     private Duration lookAgainWithin() {
-        return lookAgainWithin(claim);
+        return SafetyNet.lookAgainWithin(session.proof().timeout(), claim.id());
     }
 
-    static Duration lookAgainWithin(LockClaim claim) {
-        Duration third = Duration.ofMillis(Math.max(1, claim.lease().toMillis() / 3));
-        return third.compareTo(LOOK_AGAIN_WITHIN) < 0 ? third : LOOK_AGAIN_WITHIN;
-    }
-
-    private <T> Mono<T> fail(Reply<?> reply) {
+    <T> Mono<T> fail(Reply<?> reply) {
         return Mono.error(failure(reply));
     }
 
-    private LockBackendException failure(Reply<?> reply) {
+    LockBackendException failure(Reply<?> reply) {
         return ZooKeeperFailures.of(subject(), reply);
     }
 
-    private Subject subject() {
+    Subject subject() {
         return Subject.of("acquire", claim.key().name());
     }
 }

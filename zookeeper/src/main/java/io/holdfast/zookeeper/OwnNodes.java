@@ -29,7 +29,9 @@ record OwnNodes(Place place, Session session, Tree tree, Subject subject) {
     }
 
     List<QueueNode> among(List<String> names) {
+        String prefix = QueueNode.ownPrefix(place.claim());
         return names.stream()
+                .filter(name -> name.startsWith(prefix))
                 .map(QueueNode::parse)
                 .filter(Objects::nonNull)
                 .map(Objects::requireNonNull)

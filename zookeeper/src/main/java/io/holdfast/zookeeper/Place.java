@@ -4,10 +4,23 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
 import org.jspecify.annotations.Nullable;
 
 /** What one claim has in ZooKeeper, as far as it is known. Everything in it is read and written on the strand. */
 final class Place {
+
+    /** So seldom a waiter for a permit lists its queue without being told to. */
+    private static final int READINGS_PER_LIST = 8;
+
+    /** What a holder of a permit has done to tell the next waiter that it is at the head. */
+    private enum Mark {
+        NONE,
+        /** It has to, and has not begun, or failed. */
+        OWED,
+        SENT,
+        DONE
+    }
 
     private final LockClaim claim;
     private final Turns turns = new Turns();
@@ -23,9 +36,14 @@ final class Place {
     private long zxid;
     private boolean isDoubtful;
     private boolean isHeld;
-    private boolean isMarked;
+    private Mark mark = Mark.NONE;
+    private int readings;
+    private boolean hasStood;
     private boolean isWithdrawn;
+
+    /** Written by {@link Places} only, which remembers who waits for what. */
     private @Nullable String waitsFor;
+
     private @Nullable String orphan;
 
     Place(LockClaim claim) {
@@ -80,8 +98,8 @@ final class Place {
                 "the server changed the name of a node");
         zxid = created.zxid();
         isHeld = false;
-        isMarked = false;
-        waitsFor = null;
+        mark = Mark.NONE;
+        hasStood = false;
     }
 
     /** There is surely no node. */
@@ -91,7 +109,6 @@ final class Place {
         node = null;
         isHeld = false;
         isDoubtful = false;
-        waitsFor = null;
     }
 
     boolean belongsTo(Session which) {
@@ -156,15 +173,33 @@ final class Place {
 
     void hold() {
         isHeld = true;
-        waitsFor = null;
     }
 
-    boolean isMarked() {
-        return isMarked;
+    /** The next waiter has to be told, once. */
+    void oweMark() {
+        mark = mark == Mark.NONE ? Mark.OWED : mark;
     }
 
-    void marked() {
-        isMarked = true;
+    boolean owesMark() {
+        return mark == Mark.OWED && isHeld;
+    }
+
+    void marking() {
+        mark = Mark.SENT;
+    }
+
+    /**
+     * A mark was answered.
+     *
+     * @param isDone false: it has to be sent again
+     */
+    void marked(boolean isDone) {
+        mark = isDone ? Mark.DONE : Mark.OWED;
+    }
+
+    /** Counts looks that nothing but the clock asked for. True for one of some: then the queue is listed, though no watch told of a change. */
+    boolean isListDue() {
+        return ++readings % READINGS_PER_LIST == 0;
     }
 
     /** Nobody wants it any more: what is left of it has to go, however long that takes. */
@@ -184,11 +219,20 @@ final class Place {
 
     void waitFor(@Nullable String watched) {
         waitsFor = watched;
+        hasStood |= watched != null;
+    }
+
+    /** Whether its node was ever found to wait for another one. */
+    boolean hasStood() {
+        return hasStood;
     }
 
     @Override
     public String toString() {
         return "%s '%s' of claim %s"
-                .formatted(isHeld ? "held" : path == null ? "no place at" : "queued at", lockName(), claim.id());
+                .formatted(
+                        isHeld ? "held" : path == null ? "no place at" : "queued at",
+                        Printable.text(lockName()),
+                        claim.id());
     }
 }

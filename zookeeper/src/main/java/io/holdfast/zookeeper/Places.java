@@ -127,6 +127,26 @@ final class Places implements Sessions.Events {
         });
     }
 
+    /**
+     * Marks the node of a holder, for the next waiter of the semaphore: it is at the head now, and nothing was deleted that it could have
+     * seen. A mark that fails is sent again with the next {@link #continued}, since that waiter does not poll.
+     */
+    void mark(Place place, Session session) {
+        String path = place.path();
+        if (path == null || !place.owesMark() || !place.isIn(session)) {
+            return;
+        }
+        place.marking();
+        Disposable unused = tree.mark(session, path).subscribe(reply -> {
+            if (path.equals(place.path())) {
+                place.marked(reply.isOk());
+            }
+            if (!reply.isOk()) {
+                LOG.debug("{} could not be marked, it is tried again: {}", place, reply);
+            }
+        });
+    }
+
     /** If it fails, the next renewal finds out by asking for the node. */
     private void watchEnd(Place place, Session session) {
         String path = place.path();
@@ -198,6 +218,7 @@ final class Places implements Sessions.Events {
     @Override
     public void continued(Session session) {
         withdrawAgain();
+        all().forEach(place -> mark(place, session));
     }
 
     /** Unless that is under way. */
@@ -261,6 +282,12 @@ final class Places implements Sessions.Events {
         settle(place);
     }
 
+    /** A waiter that is told looks again, and then fails. */
+    @Override
+    public void ownerClosed() {
+        signals.changedAll();
+    }
+
     @Override
     public void deleted(Session session, String path) {
         Place own = byOwnNode.get(path);
@@ -276,6 +303,11 @@ final class Places implements Sessions.Events {
             expectNothing(place);
             signals.changed(place.id());
         }
+    }
+
+    /** How many nodes are waited for, for tests. */
+    int waitedFor() {
+        return waitingFor.size();
     }
 
     /** What is not given up yet, a line each. */

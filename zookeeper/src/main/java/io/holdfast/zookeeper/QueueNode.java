@@ -22,6 +22,9 @@ record QueueNode(String name, String claimId, LockKind kind, int permits, long s
 
     private static final char SEPARATOR = '_';
 
+    /** The server writes ten. */
+    private static final int MOST_DIGITS = 10;
+
     /** What the server completes to the name of a new node. */
     static String prefix(LockClaim claim, long sessionId) {
         return NodeNames.encode(claim.id())
@@ -54,6 +57,40 @@ record QueueNode(String name, String claimId, LockKind kind, int permits, long s
         } catch (NumberFormatException notOurs) {
             return null;
         }
+    }
+
+    /**
+     * The number at the end of a name, without reading the rest of it: for the many nodes that do not matter.
+     *
+     * @return negative when there is none, or one that is past the end; a name with a number may still be no place
+     */
+    static int sequenceOf(String name) {
+        int end = name.length();
+        long number = 0;
+        int start = end;
+        while (start > 0 && end - start < MOST_DIGITS && isDigit(name.charAt(start - 1))) {
+            start--;
+        }
+        for (int i = start; i < end; i++) {
+            number = number * 10 + (name.charAt(i) - '0');
+        }
+        boolean isNumber = start < end && start > 0 && name.charAt(start - 1) == SEPARATOR;
+        return isNumber && number < Integer.MAX_VALUE ? (int) number : -1;
+    }
+
+    /** Whether it may be a writer's; {@link #parse} tells. */
+    static boolean mayWrite(String name) {
+        int kind = name.indexOf(SEPARATOR) + 1;
+        return kind > 0 && kind < name.length() && name.charAt(kind) == letter(LockKind.WRITE);
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+
+    /** What the names of a claim's nodes in one session have in common, and no others' have. */
+    static String ownPrefix(LockClaim claim) {
+        return NodeNames.encode(claim.id()) + SEPARATOR;
     }
 
     /**

@@ -28,6 +28,11 @@ record Reply<T>(Code code, String path, @Nullable T body) {
         return code == Code.NONODE;
     }
 
+    /** Whether a queue has so many places that its list would be longer than the driver takes. */
+    boolean isTooLong() {
+        return code == Code.MARSHALLINGERROR;
+    }
+
     /** Whether the request surely changed nothing, or nothing that outlives its session. */
     boolean isRefused() {
         return switch (code) {

@@ -1,17 +1,25 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEventType;
+import org.apache.curator.framework.api.CuratorListener;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** Asks Curator for the handle of its session, and to tell when it is connected. On the strand, unless noted. */
 final class Search {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
     /** What Curator has. */
     record Found(ZooKeeper handle, String namespace) {}
@@ -24,10 +32,11 @@ final class Search {
         void failed(Throwable error);
     }
 
-    private final Supplier<@Nullable CuratorFramework> clients;
+    private final Supplier<? extends @Nullable CuratorFramework> clients;
     private final Strand strand;
     private final Scheduler mayBlock;
     private final ConnectionStateListener listener;
+    private final CuratorListener closing;
 
     private boolean isRunning;
     private boolean isClosed;
@@ -38,15 +47,31 @@ final class Search {
     /**
      * Asks nothing yet.
      *
-     * @param connected run on the strand
+     * @param connected run on the strand, also when a client is closed in whose place there is another one
+     * @param closed run on the strand when the owner of the client has begun to close it, and there is no other one
      */
-    Search(Supplier<@Nullable CuratorFramework> clients, Strand strand, Scheduler mayBlock, Runnable connected) {
+    Search(
+            Supplier<? extends @Nullable CuratorFramework> clients,
+            Strand strand,
+            Scheduler mayBlock,
+            Runnable connected,
+            Runnable closed) {
         this.clients = clients;
         this.strand = strand;
         this.mayBlock = mayBlock;
         listener = (changed, state) -> {
             if (state.isConnected()) {
                 strand.run(connected);
+            }
+        };
+        closing = (changed, event) -> {
+            if (event.getType() == CuratorEventType.CLOSING) {
+                Disposable unused = Mono.fromCallable(clients::get)
+                        .subscribeOn(mayBlock)
+                        .map(present -> !present.equals(changed))
+                        .onErrorReturn(false)
+                        .defaultIfEmpty(false)
+                        .subscribe(hasSuccessor -> strand.run(hasSuccessor ? connected : closed));
             }
         };
     }
@@ -70,6 +95,40 @@ final class Search {
         CuratorFramework borrowed = client;
         if (borrowed != null) {
             borrowed.getConnectionStateListenable().removeListener(listener);
+            listenForItsClosing(borrowed, false);
+        }
+    }
+
+    /** Whether the owner of the client has closed it: Curator never opens one again. Does not block. */
+    boolean isClientClosed() {
+        return ask(borrowed -> borrowed.getState() == CuratorFrameworkState.STOPPED, false);
+    }
+
+    /** The servers that the client was given; does not block. */
+    Servers servers() {
+        return ask(borrowed -> Servers.of(borrowed.getZookeeperClient().getCurrentConnectionString()), Servers.UNKNOWN);
+    }
+
+    /** A client that refuses to say it must not keep a request from its answer: a proxy may fail each call. */
+    private <T> T ask(Function<CuratorFramework, T> question, T otherwise) {
+        CuratorFramework borrowed = client;
+        try {
+            return borrowed == null ? otherwise : question.apply(borrowed);
+        } catch (RuntimeException refused) {
+            LOG.debug("the Curator client does not say how it is", refused);
+            return otherwise;
+        }
+    }
+
+    private void listenForItsClosing(CuratorFramework borrowed, boolean isWanted) {
+        try {
+            if (isWanted) {
+                borrowed.getCuratorListenable().addListener(closing);
+            } else {
+                borrowed.getCuratorListenable().removeListener(closing);
+            }
+        } catch (UnsupportedOperationException viewOfAClient) {
+            LOG.debug("{} does not tell when it is closed: its state is looked at", borrowed);
         }
     }
 
@@ -83,15 +142,41 @@ final class Search {
     }
 
     private Found find() throws Exception {
-        CuratorFramework borrowed = clients.get();
-        if (borrowed == null) {
-            throw ZooKeeperFailures.notJoined(new Subject("", "opening a session"));
+        try {
+            CuratorFramework borrowed = clients.get();
+            if (borrowed == null) {
+                throw ZooKeeperFailures.noClient(new Subject("", "opening a session"));
+            }
+            listenTo(borrowed);
+            return new Found(borrowed.getZookeeperClient().getZooKeeper(), borrowed.getNamespace());
+        } catch (LinkageError e) {
+            // Reactor passes it to nobody, since it takes it for the end of the JVM; but only ZooKeeper is incomplete.
+            throw new IncompleteClassPath(e);
         }
+    }
+
+    /** To one client at a time. */
+    private void listenTo(CuratorFramework borrowed) {
         CuratorFramework before = client;
-        if (before == null || !before.equals(borrowed)) {
-            borrowed.getConnectionStateListenable().addListener(listener);
-            client = borrowed;
+        if (borrowed.equals(before)) {
+            return;
         }
-        return new Found(borrowed.getZookeeperClient().getZooKeeper(), borrowed.getNamespace());
+        if (before != null) {
+            before.getConnectionStateListenable().removeListener(listener);
+            listenForItsClosing(before, false);
+        }
+        borrowed.getConnectionStateListenable().addListener(listener);
+        client = borrowed;
+        listenForItsClosing(borrowed, true);
+    }
+
+    /** A class is missing, so trying again cannot help. */
+    private static final class IncompleteClassPath extends Exception {
+
+        private static final long serialVersionUID = 1;
+
+        private IncompleteClassPath(LinkageError cause) {
+            super(cause);
+        }
     }
 }

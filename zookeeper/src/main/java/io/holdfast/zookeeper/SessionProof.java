@@ -169,6 +169,11 @@ final class SessionProof {
         return Duration.ofNanos(parts(PULSE));
     }
 
+    /** The session time-out that was negotiated. */
+    Duration timeout() {
+        return Duration.ofNanos(timeoutNanos);
+    }
+
     int remembered() {
         return answers.size() + roundTrips.size();
     }

@@ -1,8 +1,10 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.spi.Printable;
 import io.holdfast.zookeeper.Search.Found;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException.Code;
@@ -47,6 +49,9 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         /** Expired, or closed by its owner. */
         void ended(Session session);
 
+        /** The owner of the client has closed it: there will not be another session. */
+        void ownerClosed();
+
         /** The node is gone. */
         void deleted(Session session, String path);
 
@@ -69,11 +74,14 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
     /** Whether the session's own changes are not heard of: the request for the watch was lost. */
     private boolean isDeaf;
 
+    /** When the connection of the current session was lost; 0 while it is there. */
+    private long disconnectedNanos;
+
     private boolean hadSession;
     private boolean isClosed;
 
     Sessions(
-            Supplier<@Nullable CuratorFramework> clients,
+            Supplier<? extends @Nullable CuratorFramework> clients,
             String root,
             Strand strand,
             Scheduler mayBlock,
@@ -83,8 +91,8 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         this.strand = strand;
         this.tree = tree;
         this.events = events;
-        search = new Search(clients, strand, mayBlock, this::connected);
-        firstConnection = new FirstConnection(strand);
+        search = new Search(clients, strand, mayBlock, this::connected, this::ownerClosed);
+        firstConnection = new FirstConnection(strand, this::noSessionFor);
         pulse = new Pulse(strand, this);
     }
 
@@ -102,10 +110,29 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
                 return Mono.just(known);
             }
             if (known != null && known.isAlive()) {
-                return Mono.error(ZooKeeperFailures.notConnected(subject, known));
+                return Mono.error(ZooKeeperFailures.notConnected(subject, known, search.servers(), disconnectedFor()));
             }
             return firstConnection.await(subject, () -> search.begin(this));
         });
+    }
+
+    private Duration disconnectedFor() {
+        long since = disconnectedNanos;
+        return since == 0 ? Duration.ZERO : Duration.ofNanos(strand.now() - since);
+    }
+
+    private LockBackendException noSessionFor(Subject subject, Duration tried) {
+        return search.isClientClosed()
+                ? ZooKeeperFailures.ownerClosed(subject)
+                : ZooKeeperFailures.noServerYet(subject, search.servers(), tried);
+    }
+
+    /** What waits for a session, or in a queue, has nothing to wait for. A session that is still open ends by itself in a moment. */
+    private void ownerClosed() {
+        firstConnection.fail(ZooKeeperFailures::ownerClosed);
+        if (session == null) {
+            events.ownerClosed();
+        }
     }
 
     /** The current session; null unless it is connected. */
@@ -183,6 +210,7 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, ear, proof);
         ear.session = opened;
         session = opened;
+        disconnectedNanos = 0;
         hadSession = true;
         hear(opened);
         askTheLeader(opened);
@@ -210,13 +238,24 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
 
     @Override
     public void failed(Throwable error) {
-        if (error instanceof LockBackendException) {
-            firstConnection.fail(ZooKeeperFailures::notJoined);
+        if (search.isClientClosed()) {
+            endIfItIsOver();
+            firstConnection.fail(ZooKeeperFailures::ownerClosed);
+        } else if (error instanceof LockBackendException) {
+            firstConnection.fail(ZooKeeperFailures::noClient);
         } else if (error instanceof IllegalStateException) {
             firstConnection.fail(subject -> ZooKeeperFailures.clientNotRunning(subject, error));
         } else {
-            LOG.warn("Curator could not open a session with ZooKeeper: {}", error.toString());
-            firstConnection.fail(subject -> ZooKeeperFailures.notOpened(subject, error));
+            LOG.warn("Curator could not open a session with ZooKeeper: {}", Printable.text(error.toString()));
+            firstConnection.fail(subject -> ZooKeeperFailures.notOpened(subject, search.servers(), error));
+        }
+    }
+
+    /** Its event may come later than this: what was in it has not to be released any more. */
+    private void endIfItIsOver() {
+        Session known = session;
+        if (known != null && !known.isAlive()) {
+            end(known);
         }
     }
 
@@ -224,6 +263,9 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         if (isCurrent(of)) {
             session = null;
             events.ended(of);
+            if (search.isClientClosed()) {
+                ownerClosed();
+            }
         }
     }
 
@@ -234,7 +276,10 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         if (event.getType() == EventType.None) {
             switch (event.getState()) {
                 case SyncConnected -> connectedAgain(to);
-                case Disconnected -> events.disconnected(to);
+                case Disconnected -> {
+                    disconnectedNanos = strand.now();
+                    events.disconnected(to);
+                }
                 case Expired, Closed, AuthFailed -> end(to);
                 default -> LOG.debug("{}: {}", to, event.getState());
             }
@@ -250,6 +295,7 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
     /** Each connection agrees on the time-out anew, and the leader counts with the latest. */
     private void connectedAgain(Session to) {
         int before = agreedMillis;
+        disconnectedNanos = 0;
         agreedMillis = to.handle().getSessionTimeout();
         if (agreedMillis < before) {
             LOG.warn("{} lasts {} ms from now on, and no longer {} ms", to, agreedMillis, before);

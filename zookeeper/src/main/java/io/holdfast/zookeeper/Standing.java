@@ -8,21 +8,23 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a node stands in its queue, by the names in it and nothing else. Whoever holds the lock once holds it until its node is gone:
- * nodes in front only ever go away.
+ * Where a node stands in its queue, by the names in it and nothing else. A holder keeps the lock until its node is gone: nodes in front
+ * only ever go away.
  *
  * <ul>
  *   <li>A mutex or the write side is held by the first node.
  *   <li>The read side is held by every node without a writer in front.
  *   <li>A semaphore is held by the nodes from the front, up to the first that has as many in front as its own permits.
  * </ul>
+ *
+ * <p>A list may have thousands of names. Of most of them only the number at the end is read: see {@link Names}.
  */
 sealed interface Standing {
 
     /**
      * It holds the lock.
      *
-     * @param isFollowed whether there is a node right behind that may wait to learn of this, which only a semaphore's does
+     * @param isFollowed whether there is a node behind that may wait to learn of this, which only a semaphore's does
      */
     record Holder(boolean isFollowed) implements Standing {}
 
@@ -39,88 +41,144 @@ sealed interface Standing {
     /** It is not in the queue. */
     record Missing() implements Standing {}
 
-    /** Those of the names that are places in a queue, in its order. A node past the end has none, and is about to go. */
-    static List<QueueNode> inOrder(Collection<String> names) {
-        return names.stream()
-                .map(QueueNode::parse)
-                .filter(Objects::nonNull)
-                .map(Objects::requireNonNull)
-                .filter(node -> !node.isPastTheEnd())
-                .sorted(Comparator.comparingInt(QueueNode::sequence).thenComparing(QueueNode::name))
-                .toList();
-    }
-
     /**
      * Where a node stands.
      *
-     * @param queue in order
-     * @param own its name
+     * @param names those in the queue, in any order
+     * @param own the node
      */
-    static Standing of(List<QueueNode> queue, String own) {
-        int index = indexOf(queue, own);
-        if (index < 0) {
+    static Standing of(Collection<String> names, QueueNode own) {
+        if (!names.contains(own.name())) {
             return new Missing();
         }
-        QueueNode node = queue.get(index);
-        if (node.kind() == LockKind.SEMAPHORE) {
-            return ofPermit(queue, index);
+        Names queue = new Names(names);
+        if (own.kind() == LockKind.SEMAPHORE) {
+            return ofPermit(queue, own);
         }
-        int blocker = blockerOf(queue.subList(0, index), node.kind());
-        return blocker < 0 ? new Holder(false) : new Behind(queue.get(blocker).name());
+        QueueNode blocker = queue.nearestInFront(own, own.kind());
+        return blocker == null ? new Holder(false) : new Behind(blocker.name());
     }
 
     /**
      * Whether a node put at the end now would have to wait.
      *
-     * @param queue in order
+     * @param names those in the queue, in any order
      * @param kind its kind
      * @param permits by its own judgement
-     * @return the node whose end would be worth a look; null when it would not have to wait
+     * @return a node that is in its way; null when it would not have to wait
      */
-    static @Nullable QueueNode blockerOfNewcomer(List<QueueNode> queue, LockKind kind, int permits) {
-        if (kind == LockKind.SEMAPHORE) {
-            int holders = holders(queue);
-            boolean isFree = holders == queue.size() && holders < permits;
-            return isFree ? null : queue.get(queue.size() - 1);
+    static @Nullable QueueNode blockerOfNewcomer(Collection<String> names, LockKind kind, int permits) {
+        Names queue = new Names(names);
+        QueueNode nearest = queue.nearestInFront(null, kind);
+        if (kind != LockKind.SEMAPHORE || nearest == null) {
+            return nearest;
         }
-        int blocker = blockerOf(queue, kind);
-        return blocker < 0 ? null : queue.get(blocker);
+        List<QueueNode> front = queue.someInFront(null, permits);
+        boolean isFree = front.size() < permits && holders(front) == front.size();
+        return isFree ? null : nearest;
     }
 
-    private static Standing ofPermit(List<QueueNode> queue, int index) {
-        int holders = holders(queue);
-        if (index < holders) {
-            return new Holder(index + 1 < queue.size());
+    /** With more in front than its own permits and those of the nearest one, neither of the two holds. Usually that decides. */
+    private static Standing ofPermit(Names queue, QueueNode own) {
+        QueueNode nearest = queue.nearestInFront(own, own.kind());
+        if (nearest == null) {
+            return new Holder(queue.isFollowed(own));
         }
-        return index == holders
-                ? new AtTheHead()
-                : new Behind(queue.get(index - 1).name());
+        int most = Math.max(own.permits(), nearest.permits());
+        int enough = most == Integer.MAX_VALUE ? most : most + 1; // no list is that long
+        List<QueueNode> front = queue.someInFront(own, enough);
+        if (front.size() >= enough) {
+            return new Behind(nearest.name());
+        }
+        boolean allHold = holders(front) == front.size();
+        if (!allHold) {
+            return new Behind(nearest.name());
+        }
+        return front.size() < own.permits() ? new Holder(queue.isFollowed(own)) : new AtTheHead();
     }
 
-    /** The nearest in front that has to go first. */
-    private static int blockerOf(List<QueueNode> inFront, LockKind kind) {
-        for (int i = inFront.size() - 1; i >= 0; i--) {
-            if (kind != LockKind.READ || inFront.get(i).kind() == LockKind.WRITE) {
-                return i;
-            }
-        }
-        return -1;
-    }
-
-    private static int holders(List<QueueNode> queue) {
+    /** How many hold a semaphore, of those at its front; in any order. */
+    private static int holders(List<QueueNode> front) {
+        List<QueueNode> inOrder = front.stream().sorted(Names.ORDER).toList();
         int holders = 0;
-        while (holders < queue.size() && holders < queue.get(holders).permits()) {
+        while (holders < inOrder.size() && holders < inOrder.get(holders).permits()) {
             holders++;
         }
         return holders;
     }
 
-    private static int indexOf(List<QueueNode> queue, String own) {
-        for (int i = 0; i < queue.size(); i++) {
-            if (queue.get(i).name().equals(own)) {
-                return i;
+    /**
+     * The names in a queue. Those that are no places in it count as not there; so does a node past the end, which is about to go.
+     *
+     * @param all in any order
+     */
+    record Names(Collection<String> all) {
+
+        static final Comparator<QueueNode> ORDER =
+                Comparator.comparingInt(QueueNode::sequence).thenComparing(QueueNode::name);
+
+        /**
+         * The nearest that has to go first.
+         *
+         * @param own null for a node that would be the last
+         * @param kind what the node in question wants
+         */
+        @Nullable
+        QueueNode nearestInFront(@Nullable QueueNode own, LockKind kind) {
+            QueueNode nearest = null;
+            for (String name : all) {
+                int sequence = QueueNode.sequenceOf(name);
+                boolean isNearer = isInFront(sequence, name, own)
+                        && (nearest == null || !isInFront(sequence, name, nearest))
+                        && (kind != LockKind.READ || QueueNode.mayWrite(name));
+                QueueNode node = isNearer ? QueueNode.parse(name) : null;
+                if (node != null && (kind != LockKind.READ || node.kind() == LockKind.WRITE)) {
+                    nearest = node;
+                }
             }
+            return nearest;
         }
-        return -1;
+
+        /** Those in front, in no order; no more than that many. */
+        List<QueueNode> someInFront(@Nullable QueueNode own, int most) {
+            return all.stream()
+                    .filter(name -> isInFront(QueueNode.sequenceOf(name), name, own))
+                    .map(QueueNode::parse)
+                    .filter(Objects::nonNull)
+                    .map(Objects::requireNonNull)
+                    .limit(most)
+                    .toList();
+        }
+
+        /** How many are in front, some that are no places perhaps included: they, too, take room in a list. */
+        int countInFront(QueueNode own) {
+            int count = 0;
+            for (String name : all) {
+                if (isInFront(QueueNode.sequenceOf(name), name, own)) {
+                    count++;
+                }
+            }
+            return count;
+        }
+
+        boolean isFollowed(QueueNode own) {
+            for (String name : all) {
+                int sequence = QueueNode.sequenceOf(name);
+                boolean isBehind = sequence >= 0 && !isInFront(sequence, name, own) && !name.equals(own.name());
+                if (isBehind && QueueNode.parse(name) != null) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private static boolean isInFront(int sequence, String name, @Nullable QueueNode of) {
+            if (sequence < 0) {
+                return false;
+            }
+            return of == null
+                    || sequence < of.sequence()
+                    || (sequence == of.sequence() && name.compareTo(of.name()) < 0);
+        }
     }
 }

@@ -81,6 +81,38 @@ final class Strand {
     }
 
     /**
+     * Works something out on a thread of the scheduler, and goes on here: for what takes longer than a task may. Fails if that does, however
+     * it does; an error of the JVM is seen by the thread's handler too.
+     *
+     * @param work touches nothing that belongs to the strand
+     */
+    <T> Mono<T> elsewhere(Supplier<T> work) {
+        return Mono.create(sink -> {
+            Runnable task = () -> {
+                T result;
+                try {
+                    result = work.get();
+                } catch (Throwable bug) {
+                    run(() -> sink.error(passable(bug)));
+                    Exceptions.throwIfJvmFatal(bug);
+                    return;
+                }
+                run(() -> sink.success(result));
+            };
+            try {
+                Disposable unused = threads.schedule(task);
+            } catch (RejectedExecutionException schedulerIsDisposed) {
+                task.run();
+            }
+        });
+    }
+
+    /** Reactor's operators throw errors of the JVM instead of passing them on: the request would wait for ever. */
+    private static Throwable passable(Throwable bug) {
+        return Exceptions.isJvmFatal(bug) ? new IllegalStateException("a task failed: " + bug, bug) : bug;
+    }
+
+    /**
      * Passes an answer on outside of the strand: on its threads, but without holding up what is next.
      *
      * @param answer comes on the strand, or fails anywhere
@@ -120,7 +152,12 @@ final class Strand {
             if (task != null) {
                 onIt = leaving;
                 drainer = Thread.currentThread();
-                runSafely(task);
+                try {
+                    runSafely(task);
+                } catch (Throwable fatal) {
+                    abandon(leaving);
+                    throw fatal;
+                }
                 drainer = null;
             }
             isOver = wanted.decrementAndGet() == 0;
@@ -129,6 +166,15 @@ final class Strand {
             drainSoon();
         }
         return leaving;
+    }
+
+    /** A task failed with an error of the JVM, which this thread passes on to its handler: the rest goes on without it. */
+    private void abandon(Deque<Runnable> leaving) {
+        drainer = null;
+        if (wanted.decrementAndGet() != 0) {
+            drainSoon();
+        }
+        leaving.forEach(this::departSoon);
     }
 
     /** One here, as this thread is free now, and the others wherever there is room: one that takes long must not hold up the rest. */

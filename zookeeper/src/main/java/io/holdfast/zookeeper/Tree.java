@@ -1,15 +1,16 @@
 package io.holdfast.zookeeper;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -22,14 +23,14 @@ final class Tree {
 
     static final byte[] HOLDS = {'h'};
 
+    /** To read so many names takes some microseconds. */
+    private static final int SHORT_LIST = 500;
+
+    /** Each costs no more than a question that was not needed. */
+    private static final int MOST_LOST_LISTS = 10_000;
+
     private static final byte[] WAITS = {};
     private static final int ANY_VERSION = -1;
-
-    /** Gives the access rights of a node by its path; those of Curator's {@code ACLProvider}. */
-    interface Rights {
-
-        List<ACL> of(String path);
-    }
 
     /**
      * A new node.
@@ -40,9 +41,12 @@ final class Tree {
     record Created(String path, long zxid) {}
 
     private final Strand strand;
-    private final Rights rights;
+    private final AccessRights rights;
 
-    Tree(Strand strand, Rights rights) {
+    /** Queues whose list was asked for when the connection was lost. On the strand. */
+    private final Set<String> lostLists = new HashSet<>();
+
+    Tree(Strand strand, AccessRights rights) {
         this.strand = strand;
         this.rights = rights;
     }
@@ -97,8 +101,38 @@ final class Tree {
         return list(session, path, session.watcher());
     }
 
+    /**
+     * Reads the names of a queue. The strand may have borrowed ZooKeeper's event thread or an event loop, so a long list is read on a
+     * thread of the scheduler.
+     *
+     * @param names those in the queue
+     * @param reading touches nothing that belongs to the strand
+     */
+    <T> Mono<T> read(List<String> names, Supplier<T> reading) {
+        return names.size() <= SHORT_LIST ? Mono.fromSupplier(reading) : strand.elsewhere(reading);
+    }
+
+    /** A list may have been lost because it was too long for the driver, so its node is asked first how long it is. */
     private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
-        return ask(
+        return Mono.defer(() -> lostLists.contains(path)
+                ? stat(session, path).flatMap(found -> listIfItFits(session, path, watcher, found))
+                : listNow(session, path, watcher));
+    }
+
+    private Mono<Reply<List<String>>> listIfItFits(
+            Session session, String path, @Nullable Watcher watcher, Reply<Stat> found) {
+        if (!found.isOk()) {
+            return listNow(session, path, watcher);
+        }
+        if (!QueueLimit.fits(session.handle(), found.get().getNumChildren())) {
+            return Mono.just(new Reply<>(Code.MARSHALLINGERROR, path, null));
+        }
+        lostLists.remove(path);
+        return listNow(session, path, watcher);
+    }
+
+    private Mono<Reply<List<String>>> listNow(Session session, String path, @Nullable Watcher watcher) {
+        Mono<Reply<List<String>>> listed = ask(
                 session,
                 answer -> session.handle()
                         .getChildren(
@@ -106,6 +140,18 @@ final class Tree {
                                 watcher,
                                 (code, asked, context, names) -> answer.accept(Reply.of(code, path, names)),
                                 null));
+        return listed.doOnNext(reply -> {
+            if (reply.code() == Code.CONNECTIONLOSS) {
+                lost(path);
+            }
+        });
+    }
+
+    private void lost(String list) {
+        if (lostLists.size() >= MOST_LOST_LISTS) {
+            lostLists.clear();
+        }
+        lostLists.add(list);
     }
 
     /** Reads a node and watches its data and its end. A node that is not there is not watched. */
@@ -268,10 +314,5 @@ final class Tree {
             case CONNECTIONLOSS -> proof.lost(sentNanos);
             default -> {}
         }
-    }
-
-    /** Rights that let everybody do everything, as those of Curator's default. */
-    static Rights open() {
-        return path -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
     }
 }

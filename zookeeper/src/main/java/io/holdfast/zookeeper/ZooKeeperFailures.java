@@ -1,6 +1,10 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockException;
+import io.holdfast.LockQueueFullException;
+import java.time.Duration;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +21,13 @@ final class ZooKeeperFailures {
                 reply.error());
     }
 
-    static LockBackendException notConnected(Subject subject, Session session) {
-        return exception(subject, "%s is not connected; it is being connected again".formatted(session), true, null);
+    static LockBackendException notConnected(Subject subject, Session session, Servers servers, Duration tried) {
+        return exception(
+                subject,
+                "%s is not connected to %s since %d ms; it is tried on. Do the servers run, and have they a majority?"
+                        .formatted(session, servers, tried.toMillis()),
+                true,
+                null);
     }
 
     static LockBackendException noSession(Subject subject) {
@@ -42,14 +51,53 @@ final class ZooKeeperFailures {
                 cause);
     }
 
-    static LockBackendException notOpened(Subject subject, Throwable cause) {
-        return exception(subject, "Curator could not open a session: " + cause, true, cause);
-    }
-
-    static LockBackendException notJoined(Subject subject) {
+    static LockBackendException ownerClosed(Subject subject) {
         return exception(
                 subject,
-                "the cluster manager has not joined its cluster yet: use locks after the future of buildClustered() has completed",
+                "its owner has closed the Curator client, and with it the session of all its locks; close the locks first, and make new ones for a new client",
+                false,
+                null);
+    }
+
+    static LockBackendException notOpened(Subject subject, Servers servers, Throwable cause) {
+        Throwable missing = linkageError(cause);
+        return missing != null
+                ? exception(
+                        subject,
+                        "Curator could not open a session, because the class path is incomplete or mixes versions: "
+                                + missing,
+                        false,
+                        cause)
+                : exception(
+                        subject, "Curator could not open a session with %s: %s".formatted(servers, cause), true, cause);
+    }
+
+    static LockBackendException noServerYet(Subject subject, Servers servers, Duration tried) {
+        return exception(
+                subject,
+                "no session with %s after %d ms; it is tried on. Do the servers run, is the address right, and do they accept this client?"
+                        .formatted(servers, tried.toMillis()),
+                true,
+                null);
+    }
+
+    /** ZooKeeper makes its connection by reflection, and wraps what that meets. */
+    private static @Nullable Throwable linkageError(@Nullable Throwable error) {
+        Throwable cause = error;
+        for (int depth = 0; cause != null && depth < 10; depth++) {
+            if (cause instanceof LinkageError) {
+                return cause;
+            }
+            cause = cause.getCause();
+        }
+        return null;
+    }
+
+    static LockBackendException noClient(Subject subject) {
+        return exception(
+                subject,
+                "there is no Curator client yet. If it is that of a clustered Vert.x, the cluster manager has not joined its cluster yet:"
+                        + " use locks after the future of buildClustered() has completed",
                 false,
                 null);
     }
@@ -66,6 +114,23 @@ final class ZooKeeperFailures {
                 null);
     }
 
+    static LockQueueFullException queueFull(Subject subject, QueueLimit limit) {
+        String advice = limit.isOfTheBuffer()
+                ? "that is as many as a list of them has room for in %d bytes: raise jute.maxbuffer on the clients and the servers, or let fewer wait for one lock"
+                        .formatted(limit.bufferBytes())
+                : "that is what maxWaiters of the back end allows";
+        return new LockQueueFullException(
+                subject.lockName(),
+                limit.waiters(),
+                "%s on ZooKeeper failed: its queue is full. A lock may have %d waiters, of all clients; %s"
+                        .formatted(subject.text(), limit.waiters(), advice));
+    }
+
+    /** Whether a queue was too long to be listed. */
+    static boolean isTooLong(Throwable error) {
+        return error.getCause() instanceof KeeperException refusal && refusal.code() == Code.MARSHALLINGERROR;
+    }
+
     static LockBackendException numbersUsedUp(Subject subject) {
         return exception(
                 subject,
@@ -74,8 +139,8 @@ final class ZooKeeperFailures {
                 null);
     }
 
-    static LockBackendException unexpected(Subject subject, Throwable error) {
-        return error instanceof LockBackendException known
+    static LockException unexpected(Subject subject, Throwable error) {
+        return error instanceof LockException known
                 ? known
                 : exception(subject, "it met something unexpected: " + error, false, error);
     }
@@ -97,6 +162,8 @@ final class ZooKeeperFailures {
             case NOTREADONLY -> "the server has lost the others and only reads: wait";
             case UNIMPLEMENTED -> "the server is too old, it may not know containers: upgrade it";
             case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
+            case MARSHALLINGERROR ->
+                "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise jute.maxbuffer on the clients and the servers";
             case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
             default -> "the server refused it";
         };
@@ -104,7 +171,7 @@ final class ZooKeeperFailures {
 
     private static boolean isTransient(Code code) {
         return switch (code) {
-            case NOAUTH, INVALIDACL, AUTHFAILED, UNIMPLEMENTED, BADARGUMENTS, MARSHALLINGERROR -> false;
+            case NOAUTH, INVALIDACL, AUTHFAILED, UNIMPLEMENTED, BADARGUMENTS -> false;
             default -> true;
         };
     }

@@ -11,7 +11,6 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
-import io.vertx.spi.cluster.zookeeper.ZookeeperClusterManager;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -52,8 +51,16 @@ import reactor.core.scheduler.Schedulers;
  * somebody else; connected again in time and in the same session, they go on. {@link Builder#failFast} ends them at once instead. When the
  * session ends, all its locks are lost, and those who wait begin again at the end of the queue.
  *
+ * <p><b>When the owner of the client closes it</b>, waiters end at once, and so does each later operation, with a {@link
+ * LockBackendException} that is not transient.
+ *
+ * <p><b>How many may wait</b> for one lock is limited by what the driver can list, see {@link Builder#maxWaiters}. One more is refused with
+ * {@link io.holdfast.LockQueueFullException}. Waiters rely on watches: they write nothing while they wait, and read once in a session
+ * time-out or less often.
+ *
  * <p><b>Nodes</b>: {@code <namespace>/<root>/mutex|rw|semaphore/<encoded name>/<claim>}. What is above the claims are containers, which the
- * servers remove some time after they are empty. No other program may change them.
+ * servers remove some time after they are empty. No other program may change them. Their access rights are those of the client's {@code
+ * ACLProvider}: see {@link Builder#acl}.
  *
  * <p>The client is borrowed: it is never closed here. Answers and signals come on the threads of the scheduler, never on ZooKeeper's event
  * thread. Thread-safe.
@@ -66,7 +73,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final Desk desk;
 
     private ZooKeeperLockBackend(Builder builder) {
-        desk = new Desk(builder.clients, builder.options(), builder.scheduler, builder.mayBlock);
+        AccessRights rights = new AccessRights(builder.acl);
+        desk = new Desk(
+                rights.inheritedFrom(builder.clients), builder.options(rights), builder.scheduler, builder.mayBlock);
     }
 
     /**
@@ -77,17 +86,6 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     public static ZooKeeperLockBackend over(CuratorFramework client) {
         return builder(client).build();
-    }
-
-    /**
-     * A back end with the defaults on the session of a clustered Vert.x.
-     *
-     * @param manager of a Vert.x that has joined its cluster before the first lock is used: until then operations fail with a {@link
-     *     LockBackendException} that says so; stays the caller's
-     * @return a back end that has not sent anything yet
-     */
-    public static ZooKeeperLockBackend overVertx(ZookeeperClusterManager manager) {
-        return builder(manager).build();
     }
 
     /**
@@ -102,14 +100,14 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Starts with the defaults, on the session of a clustered Vert.x.
+     * Starts with the defaults, on a client that another library makes when it likes.
      *
-     * @param manager as in {@link #overVertx}
+     * @param clients asked whenever a session is looked for, on a thread that may block. While it returns null, operations fail with a
+     *     {@link LockBackendException} that says so. When it returns another client than before, the back end moves to that client's session.
      * @return a builder
      */
-    public static Builder builder(ZookeeperClusterManager manager) {
-        requireNonNull(manager, "manager");
-        return new Builder(manager::getCuratorFramework);
+    public static Builder builder(Supplier<? extends @Nullable CuratorFramework> clients) {
+        return new Builder(requireNonNull(clients, "clients"));
     }
 
     @Override
@@ -173,9 +171,10 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Gives up all claims, waits up to two seconds for that, and stops listening to the client, which stays open.
+     * Gives up all claims, waits up to two seconds for that, and stops listening to the client, which stays open. Begins when it is
+     * called. Idempotent.
      *
-     * @return lazy and idempotent
+     * @return tells the end, and may be ignored
      */
     @Override
     public Mono<Void> close() {
@@ -194,14 +193,15 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /** Options of a {@link ZooKeeperLockBackend}. Not thread-safe. */
     public static final class Builder {
 
-        private final Supplier<@Nullable CuratorFramework> clients;
+        private final Supplier<? extends @Nullable CuratorFramework> clients;
         private String root = "/holdfast";
         private boolean failFast;
-        private Tree.Rights rights = Tree.open();
+        private int maxWaiters = QueueLimit.OF_THE_BUFFER;
+        private @Nullable ACLProvider acl;
         private Scheduler scheduler = Schedulers.parallel();
         private Scheduler mayBlock = Schedulers.boundedElastic();
 
-        private Builder(Supplier<@Nullable CuratorFramework> clients) {
+        private Builder(Supplier<? extends @Nullable CuratorFramework> clients) {
             this.clients = clients;
         }
 
@@ -223,18 +223,36 @@ public final class ZooKeeperLockBackend implements LockBackend {
         }
 
         /**
-         * Sets the access rights of the nodes that are made. Whoever uses the same locks needs all of create, read, write and delete.
+         * Sets the access rights of the nodes that are made, parents included. All clients that use the same locks need create, read, write
+         * and delete.
          *
-         * @param provider asked for each path, as the server knows it; on any thread, so it must not block; default: everybody may do
-         *     everything, which is Curator's default too. The provider of the Curator client itself is not known here.
+         * @param provider asked for each path, as the server knows it; on any thread, so it must not block; default: the {@code
+         *     ACLProvider} of the Curator client. A client without one of its own lets all that can connect do everything; the back end warns
+         *     of that once.
          * @return this
          */
         public Builder acl(ACLProvider provider) {
-            requireNonNull(provider, "provider");
-            rights = path -> {
-                List<org.apache.zookeeper.data.ACL> own = provider.getAclForPath(path);
-                return own != null ? own : provider.getDefaultAcl();
-            };
+            acl = requireNonNull(provider, "provider");
+            return this;
+        }
+
+        /**
+         * Sets how many may wait for one lock, of all clients. One more is refused with {@link io.holdfast.LockQueueFullException}. One
+         * holder is not counted; each further reader, or holder of a permit, counts as a waiter.
+         *
+         * <p>Many clients that enter at the same moment can exceed the limit for the time of a request. Those at the end of the queue then
+         * leave it.
+         *
+         * @param waiters at least 1; by default, and at the most, as many as the driver can list: some 13 000 with the default {@code
+         *     jute.maxbuffer} of 1 MB
+         * @return this
+         * @throws IllegalArgumentException if it is less than 1
+         */
+        public Builder maxWaiters(int waiters) {
+            if (waiters < 1) {
+                throw new IllegalArgumentException("maxWaiters must be at least 1, was %d".formatted(waiters));
+            }
+            maxWaiters = waiters;
             return this;
         }
 
@@ -277,8 +295,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
             return new ZooKeeperLockBackend(this);
         }
 
-        private Desk.Options options() {
-            return new Desk.Options(root, rights, failFast, Duration.ofSeconds(2));
+        private Desk.Options options(AccessRights rights) {
+            return new Desk.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2));
         }
     }
 }

@@ -1,5 +1,5 @@
 /**
- * Locks in ZooKeeper, on the session of a Curator client or of a clustered Vert.x that is yours.
+ * Locks in ZooKeeper, on the session of a Curator client that is yours.
  *
  * <p>{@link io.holdfast.zookeeper.ZooKeeperLockBackend} is all there is to use.
  */

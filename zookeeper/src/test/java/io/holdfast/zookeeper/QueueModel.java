@@ -116,7 +116,7 @@ final class QueueModel {
     }
 
     private void look(String name) {
-        Standing standing = Standing.of(Standing.inOrder(nodes.values()), name);
+        Standing standing = Standing.of(nodes.values(), QueueNode.parse(name));
         if (standing instanceof Holder holder) {
             boolean isNew = holders.add(name);
             if (isNew && holder.isFollowed() && marked.add(name)) {
@@ -130,9 +130,9 @@ final class QueueModel {
     }
 
     private void findMissed() {
-        List<QueueNode> queue = Standing.inOrder(nodes.values());
+        List<QueueNode> queue = PlainStanding.inOrder(nodes.values());
         for (QueueNode node : queue) {
-            if (Standing.of(queue, node.name()) instanceof Holder && !holders.contains(node.name())) {
+            if (Standing.of(nodes.values(), node) instanceof Holder && !holders.contains(node.name())) {
                 missed.add(node.name());
             }
         }

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.metrics.impl.DefaultMetricsProvider;
 import org.apache.zookeeper.server.ContainerManager;
+import org.apache.zookeeper.server.DataNode;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.ServerCnxnFactory;
@@ -84,6 +85,12 @@ final class Server implements AutoCloseable {
 
     int watches() {
         return server.getZKDatabase().getDataTree().getWatchCount();
+    }
+
+    /** Without a request. */
+    int nodesIn(String path) {
+        DataNode node = server.getZKDatabase().getDataTree().getNode(path);
+        return node == null ? 0 : node.getChildren().size();
     }
 
     /** Whether that session watches for changes of its own state. */

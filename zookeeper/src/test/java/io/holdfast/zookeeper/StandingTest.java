@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.Standing.AtTheHead;
 import io.holdfast.zookeeper.Standing.Behind;
 import io.holdfast.zookeeper.Standing.Holder;
@@ -18,6 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StandingTest {
 
+    private static final int CASES = Integer.getInteger("holdfast.cases", 1);
+
     /** Kinds and permits in order, such as "w1 r1": the node at index i has the sequence 10 + i. */
     private static List<QueueNode> queue(String kinds) {
         List<String> names = new ArrayList<>();
@@ -27,15 +30,23 @@ class StandingTest {
             }
         }
         Collections.shuffle(names, new Random(7));
-        return Standing.inOrder(names);
+        return PlainStanding.inOrder(names);
     }
 
     private static String standing(List<QueueNode> queue, int index) {
-        Standing standing = Standing.of(queue, queue.get(index).name());
+        Standing standing = of(queue, queue.get(index));
         if (standing instanceof Behind behind) {
             return "behind " + index(queue, behind.name());
         }
         return standing instanceof Holder ? "holds" : standing instanceof AtTheHead ? "head" : "missing";
+    }
+
+    private static List<String> names(List<QueueNode> queue) {
+        return queue.stream().map(QueueNode::name).toList();
+    }
+
+    private static Standing of(List<QueueNode> queue, QueueNode node) {
+        return Standing.of(names(queue), node);
     }
 
     private static int index(List<QueueNode> queue, String name) {
@@ -56,7 +67,8 @@ class StandingTest {
         "s2 s2 s3,          holds | holds | holds",
         "s2 s2 s1 s9,       holds | holds | head | behind 2",
         "s9 s9 s1,          holds | holds | head",
-        "s1 s1,             holds | head"
+        "s1 s1,             holds | head",
+        "s2147483647 s2147483647 s1, holds | holds | head"
     })
     void nodesStandWhereTheNamesSay(String kinds, String expected) {
         List<QueueNode> queue = queue(kinds);
@@ -85,38 +97,74 @@ class StandingTest {
     void newcomerHasToWaitExactlyWhenItWouldNotHold(String kinds, String newcomer, Integer blocker) {
         List<QueueNode> queue = queue(kinds);
         QueueNode node = QueueNode.parse("new_" + newcomer + "_1_0000000099");
-        QueueNode found = Standing.blockerOfNewcomer(queue, node.kind(), node.permits());
+        QueueNode found = Standing.blockerOfNewcomer(names(queue), node.kind(), node.permits());
         assertThat(found == null ? null : (Integer) index(queue, found.name())).isEqualTo(blocker);
         List<QueueNode> with = new ArrayList<>(queue);
         with.add(node);
-        assertThat(Standing.of(with, node.name()) instanceof Holder).isEqualTo(found == null);
+        assertThat(of(with, node) instanceof Holder).isEqualTo(found == null);
     }
 
     @Test
     void nodeThatIsNotThereIsMissing() {
-        assertThat(Standing.of(queue("m1 m1"), "c9_m1_1_0000000001")).isEqualTo(new Missing());
-        assertThat(Standing.of(List.of(), "c9_m1_1_0000000001")).isEqualTo(new Missing());
+        QueueNode gone = QueueNode.parse("c9_m1_1_0000000001");
+        assertThat(of(queue("m1 m1"), gone)).isEqualTo(new Missing());
+        assertThat(of(List.of(), gone)).isEqualTo(new Missing());
     }
 
     @Test
     void orderIsThatOfTheNumbersAndOfNothingElseInTheName() {
         List<QueueNode> queue =
-                Standing.inOrder(List.of("a_m1_1_0000000012", "z_m1_1_0000000009", "m_m1_1_0000000010"));
+                PlainStanding.inOrder(List.of("a_m1_1_0000000012", "z_m1_1_0000000009", "m_m1_1_0000000010"));
         assertThat(queue).extracting(QueueNode::sequence).containsExactly(9, 10, 12);
     }
 
     @Test
     void foreignNodesAndThosePastTheEndAreNotInTheWay() {
-        List<QueueNode> queue = Standing.inOrder(
+        List<QueueNode> queue = PlainStanding.inOrder(
                 List.of("lock-0000000001", "a_m1_1_-2147483648", "b_m1_1_2147483647", "c_m1_1_2147483646"));
         assertThat(queue).extracting(QueueNode::claimId).containsExactly("c");
+    }
+
+    /** Most names are not read. That changes nothing. */
+    @Test
+    void everyStandingIsTheOneThatReadingAllNamesGives() {
+        Random random = new Random(11);
+        List<String> foreign = List.of(
+                "lock-0000000011", "a_b_0000000012", "x_m1_1_2147483647", "x_m1_1_-2147483648", "_m1_1_0000000013");
+        for (int round = 0; round < 2_000 * CASES; round++) {
+            String kinds = List.of("m", "rw", "s").get(random.nextInt(3));
+            List<String> names = new ArrayList<>(foreign.subList(0, random.nextInt(foreign.size() + 1)));
+            for (int i = random.nextInt(12); i > 0; i--) {
+                char kind = kinds.charAt(random.nextInt(kinds.length()));
+                int permits = kind == 's' ? 1 + random.nextInt(6) : 1;
+                names.add("c%d_%c%d_1_%010d".formatted(i, kind, permits, random.nextInt(30)));
+            }
+            Collections.shuffle(names, random);
+            List<QueueNode> inOrder = PlainStanding.inOrder(names);
+            for (QueueNode node : inOrder) {
+                Standing plain = PlainStanding.of(inOrder, node.name());
+                Standing standing = Standing.of(names, node);
+                if (plain instanceof Holder && node.kind() != LockKind.SEMAPHORE) {
+                    assertThat(standing).as("%s of %s", node, names).isInstanceOf(Holder.class);
+                } else {
+                    assertThat(standing).as("%s of %s", node, names).isEqualTo(plain);
+                }
+                assertThat(new Standing.Names(names(inOrder)).countInFront(node))
+                        .isEqualTo(inOrder.indexOf(node));
+            }
+            LockKind newcomer =
+                    kinds.equals("m") ? LockKind.MUTEX : kinds.equals("s") ? LockKind.SEMAPHORE : LockKind.READ;
+            assertThat(Standing.blockerOfNewcomer(names, newcomer, 3))
+                    .as("%s to %s", newcomer, names)
+                    .isEqualTo(PlainStanding.blockerOfNewcomer(inOrder, newcomer, 3));
+        }
     }
 
     /** The watch of each waiter is enough: whoever may hold is told, by a deletion or by a mark, and nobody is told in vain for long. */
     @ParameterizedTest
     @ValueSource(strings = {"MUTEX", "READ_WRITE", "SEMAPHORE"})
     void noHandOverIsMissed(String kinds) {
-        for (int seed = 0; seed < 2_000; seed++) {
+        for (int seed = 0; seed < 200 * CASES; seed++) {
             QueueModel model = new QueueModel(new Random(seed), kinds);
             model.run();
             assertThat(model.missed()).as("seed %d: %s", seed, model).isEmpty();
@@ -139,8 +187,8 @@ class StandingTest {
             List<QueueNode> rest =
                     queue.stream().filter(node -> !node.equals(gone)).toList();
             for (QueueNode node : rest) {
-                if (Standing.of(queue, node.name()) instanceof Holder) {
-                    assertThat(Standing.of(rest, node.name())).isInstanceOf(Holder.class);
+                if (of(queue, node) instanceof Holder) {
+                    assertThat(of(rest, node)).isInstanceOf(Holder.class);
                 }
             }
         }

@@ -44,13 +44,14 @@ final class Store implements AutoCloseable {
         return client;
     }
 
-    /** Started and connected; the caller's to close. */
+    /** Started and connected, to that server for good: it does not learn of others of the ensemble. The caller closes it. */
     static CuratorFramework connect(String namespace, String address, Duration session) {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(address)
                 .namespace(namespace)
                 .sessionTimeoutMs((int) session.toMillis())
                 .connectionTimeoutMs(2_000)
+                .ensembleTracker(false)
                 .retryPolicy(new RetryOneTime(100))
                 .build();
         client.start();

@@ -64,6 +64,48 @@ class StrandTest {
         assertThat(Waiting.forMono(strand.defer(() -> Mono.just("after")))).isEqualTo("after");
     }
 
+    /** Reactor's operators, and the strand, do not catch errors of the JVM. */
+    @Test
+    void taskThatFailsFatallyIsSeenByItsThreadAndDoesNotEndTheStrand() {
+        CompletableFuture<String> inTheSameTurn = new CompletableFuture<>();
+        assertThatThrownBy(() -> strand.run(() -> {
+                    strand.run(() -> inTheSameTurn.complete("after"));
+                    throw new LinkageError("on purpose");
+                }))
+                .isInstanceOf(LinkageError.class);
+        assertThat(inTheSameTurn).succeedsWithin(Waiting.PATIENCE);
+        assertThat(Waiting.forMono(strand.defer(() -> Mono.just("after")))).isEqualTo("after");
+    }
+
+    @Test
+    void workElsewhereThatFailsWithAnErrorFailsItsRequest() {
+        assertThatThrownBy(() -> Waiting.forMono(strand.elsewhere(() -> {
+                    throw new AssertionError("on purpose");
+                })))
+                .hasStackTraceContaining("on purpose");
+        assertThat(Waiting.forMono(strand.defer(() -> Mono.just("after")))).isEqualTo("after");
+    }
+
+    @Test
+    void workElsewhereThatFailsFatallyFailsItsRequestAndIsSeenByItsThread() {
+        CompletableFuture<Throwable> seen = new CompletableFuture<>();
+        Scheduler watched = Schedulers.newSingle(task -> {
+            Thread thread = new Thread(task, "watched");
+            thread.setDaemon(true);
+            thread.setUncaughtExceptionHandler((its, error) -> seen.complete(error));
+            return thread;
+        });
+        Strand mine = new Strand(watched);
+        assertThatThrownBy(() -> Waiting.forMono(mine.elsewhere(() -> {
+                    throw new LinkageError("on purpose");
+                })))
+                .hasStackTraceContaining("on purpose")
+                .isNotInstanceOf(LinkageError.class);
+        assertThat(seen).succeedsWithin(Waiting.PATIENCE).isInstanceOf(LinkageError.class);
+        assertThat(Waiting.forMono(mine.defer(() -> Mono.just("after")))).isEqualTo("after");
+        watched.dispose();
+    }
+
     @Test
     void whatIsCancelledBeforeItsTurnIsNotSubscribed() {
         CompletableFuture<Void> hold = new CompletableFuture<>();

@@ -2,12 +2,14 @@ package io.holdfast.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collections;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.scheduler.Schedulers;
 
 class TreeTest {
 
@@ -37,5 +39,17 @@ class TreeTest {
         assertThat(checked(error(code), error(Code.RUNTIMEINCONSISTENCY)).code())
                 .isEqualTo(code);
         assertThat(checked(new OpResult.CheckResult(), error(code)).code()).isEqualTo(code);
+    }
+
+    /** The thread that brings an answer may be ZooKeeper's event thread, or an event loop of the caller. */
+    @Test
+    void longListIsReadOnAThreadOfTheScheduler() {
+        Tree tree = new Tree(new Strand(Schedulers.parallel()), new AccessRights(null));
+        assertThat(readerOf(tree, 100)).as("a short one").isEqualTo(Thread.currentThread());
+        assertThat(readerOf(tree, 10_000).getName()).as("a long one").startsWith("parallel-");
+    }
+
+    private static Thread readerOf(Tree tree, int names) {
+        return Waiting.forMono(tree.read(Collections.nCopies(names, "name"), Thread::currentThread));
     }
 }

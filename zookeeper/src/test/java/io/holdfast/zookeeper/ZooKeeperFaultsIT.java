@@ -47,7 +47,10 @@ class ZooKeeperFaultsIT {
     private final TcpProxy proxy = TcpProxy.to("127.0.0.1", store.server().port());
     private final CuratorFramework curator =
             store.client("faults", proxy.host() + ':' + proxy.port(), Duration.ofSeconds(6));
-    private final CuratorFramework others = store.client("faults");
+
+    /** Who holds a lock while others are cut off keeps it however slow the machine is: a new session of 3 s proves a lease of 1 s. */
+    private final CuratorFramework others = store.client("faults", store.address(), Duration.ofSeconds(60));
+
     private final ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
     private final LockClient locks = LockClient.create(backend);
     private final LockClient rival = LockClient.create(ZooKeeperLockBackend.over(others));
@@ -68,10 +71,17 @@ class ZooKeeperFaultsIT {
     @AfterEach
     void close() {
         proxy.pass();
-        Waiting.until("nothing is left before the client is closed", () -> claims().isEmpty());
-        Waiting.until(
-                "the back end knows it",
-                () -> Waiting.forMono(backend.contents()).isEmpty());
+        try {
+            Waiting.until("nothing is left before the client is closed", () -> claims().isEmpty());
+            Waiting.until(
+                    "the back end knows it",
+                    () -> Waiting.forMono(backend.contents()).isEmpty());
+        } finally {
+            closeAll(); // what one test leaves must not fail the next
+        }
+    }
+
+    private void closeAll() {
         Waiting.forMono(locks.close());
         Waiting.forMono(rival.close());
         curator.close();

@@ -1,7 +1,12 @@
 package io.holdfast.zookeeper;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
@@ -9,6 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
 class ZooKeeperLockBackendContractIT implements LockBackendContract {
 
@@ -48,7 +54,25 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     /** A waiter lives as long as its session, so looking again is only a safety net. */
     @Override
     public Duration claimTime() {
-        return Look.LOOK_AGAIN_WITHIN;
+        return SafetyNet.SHORTEST.multipliedBy(3).dividedBy(2);
+    }
+
+    /** It is taken for dead when its session ends, and not by its looks: so the lease that it asks for says nothing. */
+    @Test
+    @Override
+    public void waiterIsAskedToLookBeforeItIsTakenForDead() {
+        LockClaim holder = claim("a");
+        LockClaim waiter = claim("b");
+        Waiting.forMono(backend.tryAcquire(holder));
+        LockAttempt answer = Waiting.forMono(backend.tryAcquire(waiter));
+        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isBetween(SafetyNet.SHORTEST, claimTime());
+        Waiting.forMono(backend.release(waiter));
+        Waiting.forMono(backend.release(holder));
+    }
+
+    private LockClaim claim(String id) {
+        return LockClaim.first(
+                LockKey.of(LockKind.MUTEX, "taken for dead"), id, lease(), io.holdfast.spi.Waiting.QUEUE);
     }
 
     /** The server frees a lock when its session ends, or when somebody with the right to do so deletes its node. */

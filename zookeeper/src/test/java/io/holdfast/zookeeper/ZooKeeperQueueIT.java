@@ -170,7 +170,7 @@ class ZooKeeperQueueIT {
     }
 
     private static LockLease joined(CompletableFuture<LockLease> future) {
-        assertThat(future).succeedsWithin(Look.LOOK_AGAIN_WITHIN.dividedBy(2));
+        assertThat(future).succeedsWithin(SafetyNet.SHORTEST.dividedBy(2));
         return future.join();
     }
 

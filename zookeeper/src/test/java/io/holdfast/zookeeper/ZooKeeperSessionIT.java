@@ -30,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /** What a session does to the locks on it. */
@@ -274,7 +275,7 @@ class ZooKeeperSessionIT {
         assertThat(loss(lease)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD);
         assertThatThrownBy(() -> held(locks, "closed"))
                 .isInstanceOf(LockBackendException.class)
-                .hasMessageContaining("Curator client is not running");
+                .hasMessageContaining("its owner has closed the Curator client");
     }
 
     @Test
@@ -357,6 +358,17 @@ class ZooKeeperSessionIT {
         assertThat(connectedAgain()).isTrue();
         assertThat(backend.watchCount()).isZero();
         Waiting.forMono(held(locks, "given up").release());
+    }
+
+    @Test
+    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+        LockClient careless = LockClient.builder(backend).closeBackend(false).build();
+        var unused = held(careless, "careless");
+        Mono<Void> ignored = backend.close();
+        Waiting.until("given up", () -> store.claims("/app/holdfast").isEmpty());
+        Waiting.forMono(ignored);
+        Waiting.forMono(careless.close());
     }
 
     @Test

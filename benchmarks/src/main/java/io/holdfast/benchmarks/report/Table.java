@@ -32,20 +32,32 @@ public final class Table {
 
     private static String row(Outcome outcome) {
         Goal goal = outcome.goal();
-        Spread ratio = outcome.ratio();
         return String.format(
                 Locale.ROOT,
-                "| %s | %s | %s | %s | %s / **%s** / %s | %s %s | %s |%n",
+                "| %s | %s | %s | %s | %s | %s %s | %s |%n",
                 goal.workload(),
                 number(outcome.above().median()),
                 goal.against(),
                 number(outcome.below().median()),
-                number(ratio.least()),
-                number(ratio.median()),
-                number(ratio.greatest()),
+                ratio(outcome.ratio(), goal.limit()),
                 goal.bound().sign(),
                 number(goal.limit()),
                 outcome.isReached() ? "yes" : "**no**");
+    }
+
+    /** One round has no spread, so it is not shown as if it had one. */
+    private static String ratio(Spread ratio, double limit) {
+        String median = "**%s**".formatted(besides(limit, ratio.median()));
+        return ratio.count() == 1
+                ? median
+                : "%s / %s / %s".formatted(number(ratio.least()), median, number(ratio.greatest()));
+    }
+
+    /** With a figure more where it would look like the limit that it misses by a hair, or meets. */
+    private static String besides(double limit, double value) {
+        return value != limit && number(value).equals(number(limit))
+                ? String.format(Locale.ROOT, "%.3f", value)
+                : number(value);
     }
 
     /** Everything that was measured, one table for each benchmark. */
@@ -70,14 +82,15 @@ public final class Table {
         StringBuilder text = new StringBuilder();
         values.forEach((parameters, metrics) -> metrics.forEach((metric, numbers) -> {
             Spread spread = Spread.of(numbers).orElseThrow();
+            boolean isAlone = spread.count() == 1;
             text.append(String.format(
                     Locale.ROOT,
                     "| %s | %s | %s | %s | %s | %d |%n",
                     parameters,
                     metric,
-                    number(spread.least()),
+                    isAlone ? "" : number(spread.least()),
                     number(spread.median()),
-                    number(spread.greatest()),
+                    isAlone ? "" : number(spread.greatest()),
                     spread.count()));
         }));
         return text.toString();

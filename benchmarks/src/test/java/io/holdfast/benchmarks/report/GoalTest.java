@@ -56,6 +56,21 @@ class GoalTest {
         assertThatThrownBy(() -> goal.judge(samples)).hasMessageContaining("two values in one round");
     }
 
+    /** A reader takes the first figure of a row for what the row is about, in the unit that it names. */
+    @Test
+    void theFirstFigureOfARowIsWhatItsWorkloadNamesInItsUnit() {
+        assertThat(Goals.all()).allSatisfy(goal -> {
+            Selector shown = goal.above();
+            assertThat(goal.workload().endsWith(Sample.THROUGHPUT))
+                    .isEqualTo(shown.metric().equals(Sample.THROUGHPUT));
+            assertThat(goal.workload().contains("bytes"))
+                    .isEqualTo(shown.metric().startsWith("heap bytes")
+                            || shown.metric().equals(Sample.ALLOCATION));
+            assertThat(goal.workload().contains("hung"))
+                    .isEqualTo(shown.parameters().containsValue("ONE_HUNG"));
+        });
+    }
+
     @Test
     void goalsAreDistinctAndEachComparesHoldfastWithSomethingElse() {
         List<Goal> goals = Goals.all();

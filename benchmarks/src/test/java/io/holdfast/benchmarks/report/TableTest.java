@@ -36,6 +36,22 @@ class TableTest {
     }
 
     @Test
+    void oneRoundIsNotShownAsIfItHadASpread() {
+        Goal goal = new Goal("cycles", "another", OURS, OURS.with("peer", "OTHER"), Bound.AT_LEAST, 2.5);
+        List<Sample> once = samples().stream().filter(it -> it.round() == 2).toList();
+        assertThat(Table.ofGoals(List.of(goal), once))
+                .endsWith("| cycles | 60,000 | another | 10,000 | **6.00** | ≥ 2.50 | yes |\n");
+        assertThat(Table.ofAll(once)).endsWith("| peer OTHER | cycles/s |  | 10,000 |  | 1 |\n");
+    }
+
+    @Test
+    void aMedianThatMissesItsLimitByAHairDoesNotLookLikeIt() {
+        Goal goal = new Goal("cycles", "another", OURS, OURS.with("peer", "OTHER"), Bound.AT_LEAST, 6.004);
+        assertThat(Table.ofGoals(List.of(goal), samples()))
+                .endsWith("| cycles | 60,000 | another | 10,000 | 3.00 / **6.000** / 9.00 | ≥ 6.00 | **no** |\n");
+    }
+
+    @Test
     void everythingIsListedByBenchmarkAndParameters() {
         assertThat(Table.ofAll(samples()).lines())
                 .containsExactly(

@@ -1,6 +1,6 @@
 package io.holdfast.internal.state;
 
-import io.holdfast.LockBackendException;
+import io.holdfast.LockException;
 
 /** What an acquisition does next. */
 public sealed interface AcquireAction {
@@ -47,11 +47,14 @@ public sealed interface AcquireAction {
     record Closed(boolean withdraw) implements AcquireAction {}
 
     /**
-     * Fail: the back end did, for good or for too long. The claim's standing is unknown, so it is withdrawn.
+     * Fail: the back end did, for good or for too long, or it refused the claim. Its standing may be unknown, so it is withdrawn.
      *
      * @param error the failure
      */
-    record BackendFailed(LockBackendException error) implements AcquireAction {}
+    record Failed(LockException error) implements AcquireAction {}
+
+    /** Fail: each grant was over when its answer came. Withdraw the claim. */
+    record GrantedTooLate() implements AcquireAction {}
 
     /** Nobody waits any more: withdraw the claim. */
     record Withdraw() implements AcquireAction {}

@@ -1,6 +1,7 @@
 package io.holdfast.internal.state;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.state.AcquirePlan.Mode;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
@@ -39,7 +40,13 @@ public final class AcquireState {
      */
     public record Step(AcquireState state, AcquireAction action) {}
 
+    /** Nothing is believed to refuse for longer without being asked again. */
+    private static final Duration LONGEST_RETRY = Duration.ofDays(1);
+
     private static final AcquireAction NONE = new AcquireAction.None();
+
+    /** An answer that takes longer is no longer a matter of the network alone. */
+    private static final long SLOW_NANOS = 50_000_000;
 
     private final AcquirePlan plan;
     private final Phase phase;
@@ -52,6 +59,7 @@ public final class AcquireState {
     private final int failures;
     private final long failingSinceNanos;
     private final @Nullable LockBackendException lastFailure;
+    private final long restUntilNanos;
 
     private AcquireState(Draft draft) {
         plan = draft.plan;
@@ -65,6 +73,7 @@ public final class AcquireState {
         failures = draft.failures;
         failingSinceNanos = draft.failingSinceNanos;
         lastFailure = draft.lastFailure;
+        restUntilNanos = draft.restUntilNanos;
     }
 
     /**
@@ -76,7 +85,7 @@ public final class AcquireState {
      * @return look
      */
     public static Step start(AcquirePlan plan, boolean armed, long nowNanos) {
-        AcquireState state = new AcquireState(new Draft(plan, SentLooks.first(nowNanos), armed));
+        AcquireState state = new AcquireState(new Draft(plan, SentLooks.first(nowNanos), armed, nowNanos));
         return new Step(state, new AcquireAction.Look(1));
     }
 
@@ -141,15 +150,12 @@ public final class AcquireState {
             Grant grant = new Grant(
                     acquired.fencingToken(),
                     sent.sentAt(number),
-                    acquired.lease().toNanos(),
+                    StoreDurations.leaseNanos(acquired.lease()),
                     lossTold ? Grant.Standing.DOUBTED : Grant.Standing.CONFIRMED);
             if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
                 return end(answered, new AcquireAction.Deliver(grant));
             }
-            // This thread, or the back end, is slower than the lease. The same claim looks again; not in a tight loop.
-            return plan.mode() == Mode.WAIT
-                    ? lookAgain(answered, plan.backoff().pause(number, random), nowNanos)
-                    : look(answered, nowNanos);
+            return grantedTooLate(answered, number, nowNanos, random);
         }
         if (plan.mode() == Mode.TRY) {
             return end(new AcquireAction.NotAvailable());
@@ -157,7 +163,28 @@ public final class AcquireState {
         if (plan.mode() == Mode.ONE_LOOK) {
             return end(answered, new AcquireAction.TimedOut(false));
         }
-        return lookAgain(answered, pauseAfter(answer, random), nowNanos);
+        long within = lookAgainWithin(answer);
+        // The first look may have had to connect. What it says of the store is little, and a release after it may be
+        // missed.
+        long rest = number == 1 ? 0 : restAfter(number, nowNanos, within);
+        long pause = answer instanceof Queued && armed ? within : Math.min(backoff(attempt, random), within);
+        return lookAgain(answered, rest, Math.max(pause, rest), nowNanos);
+    }
+
+    /**
+     * This thread, or the back end, is slower than the lease. The same claim looks again, but not in a tight loop. The first time it looks
+     * again at once: a process that has just started may have taken that long to load its classes. An acquisition that does not wait looks
+     * once more at least, and for one lease at the longest.
+     */
+    private Step grantedTooLate(Draft answered, int number, long nowNanos, double random) {
+        answered.failures = failures + 1;
+        answered.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
+        boolean tooLong = failures > 0 && nowNanos - answered.failingSinceNanos >= plan.leaseNanos();
+        if (plan.mode() != Mode.WAIT && tooLong) {
+            return end(answered, new AcquireAction.GrantedTooLate());
+        }
+        long rest = failures == 0 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
+        return lookAgain(answered, rest, Math.max(backoff(number, random), rest), nowNanos);
     }
 
     /**
@@ -184,11 +211,33 @@ public final class AcquireState {
         if (plan.mode() == Mode.ONE_LOOK && error.isTransient()) {
             return end(failed, new AcquireAction.TimedOut(true));
         }
+        if (plan.mode() == Mode.WAIT && error.retryAfter().isPresent()) {
+            // The store knows why and for how long: that is not the row of failures after which a wait is given up.
+            failed.failures = 0;
+            return pause(failed, untilRetry(error.retryAfter().get(), random), nowNanos);
+        }
         boolean tooLong = !plan.limited() && nowNanos - failed.failingSinceNanos >= plan.leaseNanos();
         if (plan.mode() != Mode.WAIT || !error.isTransient() || tooLong) {
-            return end(failed, new AcquireAction.BackendFailed(error));
+            return end(failed, new AcquireAction.Failed(error));
         }
-        return pause(failed, plan.backoff().pause(failed.failures, random), nowNanos);
+        // The first failure may be a lost reply, and the lock ours already: only those after it slow the waiter down.
+        long rest = failed.failures == 1 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
+        failed.restUntilNanos = nowNanos + rest;
+        return pause(failed, Math.max(backoff(failed.failures, random), rest), nowNanos);
+    }
+
+    /**
+     * The store refused the claim: too many wait.
+     *
+     * @param number which look
+     * @param error says which limit was met
+     * @return the end; an earlier look may have left something, so the claim is withdrawn
+     */
+    public Step refused(int number, LockQueueFullException error) {
+        if (number != attempt || (phase != Phase.LOOKING && phase != Phase.LEAVING)) {
+            return stay();
+        }
+        return end(phase == Phase.LEAVING ? new AcquireAction.Withdraw() : new AcquireAction.Failed(error));
     }
 
     /**
@@ -254,13 +303,10 @@ public final class AcquireState {
         Grant grant = new Grant(
                 granted.fencingToken(),
                 sent.sentAt(granted.attempt()),
-                granted.lease().toNanos(),
+                StoreDurations.leaseNanos(granted.lease()),
                 lossTold ? Grant.Standing.DOUBTED : Grant.Standing.PUSHED);
-        if (phase == Phase.LOOKING && Validity.isOver(grant.validUntilNanos(), nowNanos)) {
-            return signal(draft(), nowNanos);
-        }
         return Validity.isOver(grant.validUntilNanos(), nowNanos)
-                ? look(draft(), nowNanos)
+                ? signal(draft(), nowNanos)
                 : end(draft(), new AcquireAction.Deliver(grant));
     }
 
@@ -301,6 +347,15 @@ public final class AcquireState {
         return leave(NONE, new AcquireAction.Withdraw());
     }
 
+    /**
+     * Something unexpected was met: whatever else comes is too late.
+     *
+     * @return ended
+     */
+    public AcquireState broken() {
+        return end(NONE).state();
+    }
+
     private Step leave(AcquireAction whileLooking, AcquireAction whilePausing) {
         return switch (phase) {
             case LOOKING -> {
@@ -314,11 +369,13 @@ public final class AcquireState {
     }
 
     private Step signal(Draft draft, long nowNanos) {
-        if (phase == Phase.PAUSING) {
-            return look(draft, nowNanos);
+        if (phase != Phase.PAUSING) {
+            draft.signalled = true;
+            return new Step(new AcquireState(draft), NONE);
         }
-        draft.signalled = true;
-        return new Step(new AcquireState(draft), NONE);
+        return Validity.isOver(restUntilNanos, nowNanos)
+                ? look(draft, nowNanos)
+                : pause(draft, restUntilNanos - nowNanos, nowNanos);
     }
 
     private Step look(Draft draft, long nowNanos) {
@@ -330,27 +387,47 @@ public final class AcquireState {
         return new Step(new AcquireState(draft), new AcquireAction.Look(attempt + 1));
     }
 
-    private Step lookAgain(Draft answered, Duration within, long nowNanos) {
-        return signalled ? look(answered, nowNanos) : pause(answered, within, nowNanos);
+    private Step lookAgain(Draft answered, long rest, long pause, long nowNanos) {
+        answered.restUntilNanos = nowNanos + rest;
+        if (!signalled) {
+            return pause(answered, pause, nowNanos);
+        }
+        return rest == 0 ? look(answered, nowNanos) : pause(answered, rest, nowNanos);
     }
 
-    private Step pause(Draft draft, Duration pause, long nowNanos) {
+    private Step pause(Draft draft, long pauseNanos, long nowNanos) {
         draft.phase = Phase.PAUSING;
-        return new Step(new AcquireState(draft), new AcquireAction.Pause(nowNanos + pause.toNanos()));
+        return new Step(new AcquireState(draft), new AcquireAction.Pause(nowNanos + pauseNanos));
+    }
+
+    /**
+     * How long to rest, so that a store which is slow is asked for half of the time at the most by each waiter: an answer that took long is
+     * the sign of a store, or of a client, with more work than it can do, and signals would bring more of it.
+     */
+    private long restAfter(int number, long nowNanos, long mostNanos) {
+        long took = nowNanos - sent.sentAt(number);
+        return took < SLOW_NANOS ? 0 : Math.min(took, mostNanos);
+    }
+
+    private long backoff(int number, double random) {
+        return Math.max(
+                StoreDurations.LEAST_PAUSE_NANOS,
+                plan.backoff().pause(number, random).toNanos());
     }
 
     /**
      * In a queue whose signals arrive there is nothing to gain by asking: only the store's own limit counts. Without a place, or
      * without signals, the back-off does.
      */
-    private Duration pauseAfter(LockAttempt answer, double random) {
-        Duration within =
-                answer instanceof Queued queued ? queued.lookAgainWithin() : ((Contended) answer).lookAgainWithin();
-        if (answer instanceof Queued && armed) {
-            return within;
-        }
-        Duration backoff = plan.backoff().pause(attempt, random);
-        return backoff.compareTo(within) < 0 ? backoff : within;
+    private static long lookAgainWithin(LockAttempt answer) {
+        return StoreDurations.pauseNanos(
+                answer instanceof Queued queued ? queued.lookAgainWithin() : ((Contended) answer).lookAgainWithin());
+    }
+
+    /** A little later than the store said, and not all waiters at one moment. */
+    private long untilRetry(Duration retryAfter, double random) {
+        Duration bounded = retryAfter.compareTo(LONGEST_RETRY) < 0 ? retryAfter : LONGEST_RETRY;
+        return Math.max(0, bounded.toNanos()) + backoff(1, random);
     }
 
     private Step stay() {
@@ -387,10 +464,15 @@ public final class AcquireState {
         @Nullable
         LockBackendException lastFailure;
 
-        Draft(AcquirePlan plan, SentLooks sent, boolean armed) {
+        /** No look before then, whatever is signalled: in proportion to how long the store took for the last one. */
+        long restUntilNanos;
+
+        /** The clock may be below zero, so nothing is over by itself. */
+        Draft(AcquirePlan plan, SentLooks sent, boolean armed, long nowNanos) {
             this.plan = plan;
             this.sent = sent;
             this.armed = armed;
+            restUntilNanos = nowNanos;
         }
 
         Draft(AcquireState from) {
@@ -405,6 +487,7 @@ public final class AcquireState {
             failures = from.failures;
             failingSinceNanos = from.failingSinceNanos;
             lastFailure = from.lastFailure;
+            restUntilNanos = from.restUntilNanos;
         }
     }
 }

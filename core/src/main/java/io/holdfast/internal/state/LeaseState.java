@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param sentAtNanos when the last confirmed request was sent
  * @param validUntilNanos the local deadline
  * @param nextRenewalNanos when the next renewal is due
- * @param renewing whether a renewal is in flight
+ * @param renewing whether a renewal is in flight, or was at the end
  * @param confirmed false until a grant that was pushed, or is in doubt, was renewed once, and after a signal until a renewal that was sent after
  *     it
  * @param failures how many renewals failed in a row
@@ -97,6 +97,17 @@ public record LeaseState(
     }
 
     /**
+     * Whether it was lost because it may not be held for longer, and not because renewals were missing.
+     *
+     * @return true if the deadline that passed was that of the longest hold time
+     */
+    public boolean reachedLongestHold() {
+        return lossReason == LossReason.EXPIRED
+                && terms.boundedHold()
+                && Validity.isOver(terms.holdUntilNanos(), validUntilNanos);
+    }
+
+    /**
      * When to call {@link #tick} next, while HELD.
      *
      * @return the next renewal or the deadline, whichever is earlier
@@ -161,7 +172,8 @@ public record LeaseState(
         }
         long until = bounded(terms, Validity.until(sent, leaseNanos));
         if (Validity.isOver(until, nowNanos)) {
-            return expired();
+            return held(sent, until, nextRenewalNanos, stillRenewing, confirmed, failures)
+                    .expired();
         }
         // A renewal that was sent before the doubt may have been processed before what was signalled: ask once more.
         boolean clears = confirmed || Validity.isOver(nextRenewalNanos, sent);
@@ -189,8 +201,10 @@ public record LeaseState(
         if (phase != Phase.HELD) {
             return stay();
         }
+        boolean stillRenewing = renewing && !automatic;
         if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return expired();
+            return held(sentAtNanos, validUntilNanos, nextRenewalNanos, stillRenewing, confirmed, failures)
+                    .expired();
         }
         if (!automatic) {
             return stay();
@@ -277,6 +291,6 @@ public record LeaseState(
 
     private LeaseState ended(Phase end, @Nullable LossReason reason) {
         return new LeaseState(
-                end, terms, sentAtNanos, validUntilNanos, nextRenewalNanos, false, confirmed, failures, reason);
+                end, terms, sentAtNanos, validUntilNanos, nextRenewalNanos, renewing, confirmed, failures, reason);
     }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Any events at any time keep the promises of an acquisition. */
 class AcquireStateRandomTest {
 
-    private static final int HISTORIES = 20_000;
+    private static final int HISTORIES = 2_000 * Integer.getInteger("holdfast.cases", 1);
     private static final List<Mode> MODES = List.of(Mode.TRY, Mode.ONE_LOOK, Mode.WAIT);
 
     @Test
@@ -45,6 +45,7 @@ class AcquireStateRandomTest {
         private long now;
         private AcquireState state;
         private int inFlight;
+        private long restUntil;
         private boolean signalled;
         private boolean over;
         private boolean delivered;
@@ -100,6 +101,7 @@ class AcquireStateRandomTest {
             int number = inFlight;
             boolean again = signalled && !over && mode == Mode.WAIT;
             inFlight = 0;
+            restUntil = now + (now - sentAt.get(number));
             if (random.nextInt(3) == 0) {
                 boolean isTransient = random.nextInt(4) != 0;
                 take("failed", state.lookFailed(number, Acquiring.failure(isTransient), now, random.nextDouble()));
@@ -109,7 +111,7 @@ class AcquireStateRandomTest {
             nothingLeft = mode != Mode.WAIT && answer instanceof LockAttempt.Contended;
             Step step = state.looked(number, answer, now, random.nextDouble());
             if (again && !(answer instanceof LockAttempt.Acquired)) {
-                assertThat(step.action()).as("a signal came during the look").isInstanceOf(Look.class);
+                looksOrRests("a signal came during the look", step);
             }
             take(answer.toString(), step);
         }
@@ -138,9 +140,18 @@ class AcquireStateRandomTest {
             if (inFlight != 0) {
                 signalled = true;
             } else if (!over) {
-                assertThat(step.action()).as("a signal in a pause").isInstanceOf(Look.class);
+                looksOrRests("a signal in a pause", step);
             }
             take(event, step);
+        }
+
+        /** It rests no longer than the last answer took. */
+        private void looksOrRests(String why, Step step) {
+            if (step.action() instanceof Pause rest) {
+                assertThat(restUntil - rest.untilNanos()).as(why).isNotNegative();
+            } else {
+                assertThat(step.action()).as(why).isInstanceOf(Look.class);
+            }
         }
 
         private void granted() {
@@ -187,8 +198,10 @@ class AcquireStateRandomTest {
                 signalled = false;
                 nothingLeft = false;
             } else if (action instanceof Pause pause) {
-                assertThat(pause.untilNanos() - now).isBetween(0L, Acquiring.millis(10_000));
-                assertThat(mode).isEqualTo(Mode.WAIT);
+                assertThat(pause.untilNanos() - now).isBetween(0L, Acquiring.millis(Acquiring.LEASE_MILLIS));
+                assertThat(mode == Mode.WAIT || event.startsWith("Acquired") || state.phase() == Phase.PAUSING)
+                        .as("waits, or was granted a lease that was over")
+                        .isTrue();
             } else if (action instanceof Deliver deliver) {
                 assertThat(over).as("delivered after the end").isFalse();
                 assertThat(deliver.grant().validUntilNanos() - now)
@@ -212,7 +225,8 @@ class AcquireStateRandomTest {
 
         private static boolean withdraws(AcquireAction action) {
             return action instanceof AcquireAction.Withdraw
-                    || action instanceof AcquireAction.BackendFailed
+                    || action instanceof AcquireAction.Failed
+                    || action instanceof AcquireAction.GrantedTooLate
                     || (action instanceof AcquireAction.TimedOut timedOut && timedOut.withdraw())
                     || (action instanceof AcquireAction.Closed closed && closed.withdraw());
         }

@@ -21,7 +21,7 @@ class AcquireStateTableTest {
         LOOKING  , contended      , Pause            , PAUSING
         LOOKING  , queued         , Pause            , PAUSING
         LOOKING  , failed         , Pause            , PAUSING
-        LOOKING  , refused        , BackendFailed    , ENDED
+        LOOKING  , refused        , Failed           , ENDED
         LOOKING  , stale answer   , None             , LOOKING
         LOOKING  , stale failure  , None             , LOOKING
         LOOKING  , armed          , None             , LOOKING

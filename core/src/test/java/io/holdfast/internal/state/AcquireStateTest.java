@@ -181,10 +181,10 @@ class AcquireStateTest {
 
     @ParameterizedTest
     @CsvSource({
-        "TRY, true, BackendFailed",
-        "TRY, false, BackendFailed",
+        "TRY, true, Failed",
+        "TRY, false, Failed",
         "ONE_LOOK, true, TimedOut+withdraw",
-        "ONE_LOOK, false, BackendFailed",
+        "ONE_LOOK, false, Failed",
     })
     void oneLookThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
         Step step = Acquiring.started(mode).lookFailed(1, Acquiring.failure(isTransient), NOW, 0);
@@ -214,7 +214,7 @@ class AcquireStateTest {
         assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
         failing.lookUntil(30_000);
 
-        assertThat(Acquiring.action(failing.last)).isEqualTo("BackendFailed");
+        assertThat(Acquiring.action(failing.last)).isEqualTo("Failed");
     }
 
     @Test
@@ -238,6 +238,64 @@ class AcquireStateTest {
         failing.lookUntil(30_000);
 
         assertThat(failing.last.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(30_020)));
+    }
+
+    @Test
+    void aFailureThatTellsForHowLongIsWaitedForThatLongAndIsNotCountedAsOneOfTheRow() {
+        AcquireState state = Acquiring.started(Mode.WAIT)
+                .lookFailed(1, Acquiring.failure(true), Acquiring.millis(20_000), 0)
+                .state()
+                .pauseOver(Acquiring.millis(20_020))
+                .state();
+
+        Step waits = state.lookFailed(2, Acquiring.notYet(90_000), Acquiring.millis(40_000), 0);
+        assertThat(waits.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(130_020)));
+        Step again = waits.state()
+                .pauseOver(Acquiring.millis(130_020))
+                .state()
+                .lookFailed(3, Acquiring.failure(true), Acquiring.millis(130_100), 0);
+        assertThat(again.action()).isInstanceOf(AcquireAction.Pause.class);
+        assertThat(again.state().isAnswered()).isFalse();
+    }
+
+    /** {@link System#nanoTime} may be. */
+    @Test
+    void aSignalIsHeededAtOnceAlsoWhenTheClockIsBelowZero() {
+        long now = -Acquiring.millis(1_000_000);
+        AcquireState waits = AcquireState.start(Acquiring.plan(Mode.WAIT, false), true, now)
+                .state()
+                .lookFailed(1, Acquiring.notYet(90_000), now, 0)
+                .state();
+
+        assertThat(waits.changed(now).action()).isEqualTo(new AcquireAction.Look(2));
+    }
+
+    @Test
+    void noStoreIsBelievedThatItRefusesForYears() {
+        Step step = Acquiring.started(Mode.WAIT).lookFailed(1, Acquiring.notYet(Long.MAX_VALUE), 0, 0);
+
+        assertThat(step.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(86_400_020)));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void aGrantThatComesTooLateIsLookedForAgainSoonAlsoByOneThatDoesNotWait(Mode mode) {
+        long late = Acquiring.millis(Acquiring.LEASE_MILLIS + 300);
+
+        Step first = Acquiring.started(mode).looked(1, Acquiring.acquired(), late, 0);
+        assertThat(first.action()).isEqualTo(new AcquireAction.Pause(late + Acquiring.millis(20)));
+        Step second = first.state()
+                .pauseOver(late + Acquiring.millis(20))
+                .state()
+                .looked(2, Acquiring.acquired(), 2 * late, 0);
+        assertThat(Acquiring.action(second)).isEqualTo(mode == Mode.WAIT ? "Pause" : "GrantedTooLate");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"TRY, Failed", "ONE_LOOK, TimedOut+withdraw"})
+    void oneLookDoesNotWaitForAStoreThatMayNotGrantYet(Mode mode, String end) {
+        assertThat(Acquiring.action(Acquiring.started(mode).lookFailed(1, Acquiring.notYet(90_000), NOW, 0)))
+                .isEqualTo(end);
     }
 
     private static Grant delivered(Step step) {

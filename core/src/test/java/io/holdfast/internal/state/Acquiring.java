@@ -48,6 +48,10 @@ final class Acquiring {
         return new LockBackendException("stock/42", "on purpose", isTransient, null);
     }
 
+    static LockBackendException notYet(long millis) {
+        return LockBackendException.notYet("stock/42", "on purpose", Duration.ofMillis(millis));
+    }
+
     /** The action's name, with what matters of it. */
     static String action(Step step) {
         AcquireAction action = step.action();

@@ -61,6 +61,28 @@ class LeaseStateTest {
     }
 
     @Test
+    void anEndByTheLongestHoldTimeIsToldFromOneByTheDeadline() {
+        LeaseTerms bounded = new LeaseTerms(true, true, 20_000 * MILLI, 0);
+
+        assertThat(granted(bounded).tick(20_000 * MILLI).state().reachedLongestHold())
+                .isTrue();
+        assertThat(granted(RENEWED).tick(DEADLINE).state().reachedLongestHold()).isFalse();
+        assertThat(granted(bounded).renewalDenied().state().reachedLongestHold())
+                .isFalse();
+    }
+
+    @Test
+    void anAnswerThatPromisesNothingIsNotTheLongestHoldTime() {
+        LeaseState held = granted(new LeaseTerms(true, true, 20_000 * MILLI, 0));
+
+        LeaseState lost =
+                held.renewed(10_000 * MILLI, MILLI, true, 11_000 * MILLI).state();
+
+        assertThat(lost.phase()).isEqualTo(Phase.LOST);
+        assertThat(lost.reachedLongestHold()).isFalse();
+    }
+
+    @Test
     void oneRenewalIsInFlightAtATime() {
         LeaseState renewing = granted(RENEWED).tick(10_000 * MILLI).state();
 

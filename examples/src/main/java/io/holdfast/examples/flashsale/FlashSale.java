@@ -1,6 +1,7 @@
 package io.holdfast.examples.flashsale;
 
 import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import java.io.PrintStream;
@@ -22,11 +23,14 @@ public final class FlashSale {
     private FlashSale() {}
 
     public static void main(String[] arguments) {
-        System.exit(run(List.of(arguments), System.out, System.err));
+        Interruption interruption = Interruption.ofThisThread();
+        int status = run(List.of(arguments), System.out, System.err);
+        interruption.isNotNeeded();
+        System.exit(status);
     }
 
     static int run(List<String> arguments, PrintStream out, PrintStream err) {
-        if (arguments.contains("--help")) {
+        if (arguments.contains("--help") || arguments.contains("-h")) {
             out.print(Settings.USAGE);
             return KEPT;
         }
@@ -36,11 +40,11 @@ public final class FlashSale {
             err.print("flash-sale: " + e.getMessage() + "\n" + Settings.USAGE);
         } catch (IllegalStateException | UncheckedIOException e) {
             err.println("flash-sale: " + e.getMessage());
-        } catch (RedisException e) {
-            err.println("flash-sale: Redis failed: " + e.getMessage());
-        } catch (InterruptedException e) {
+        } catch (RedisCommandInterruptedException | InterruptedException e) {
             Thread.currentThread().interrupt();
             err.println("flash-sale: interrupted");
+        } catch (RedisException e) {
+            err.println("flash-sale: Redis failed: " + e.getMessage());
         }
         return COULD_NOT_RUN;
     }

@@ -1,5 +1,6 @@
 package io.holdfast.examples.flashsale;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
@@ -20,6 +21,11 @@ final class SaleStore implements AutoCloseable {
     SaleStore(RedisURI uri, SaleKeys keys) {
         this.keys = keys;
         client = RedisClient.create(uri);
+        // A server of our own may end with this JVM, before this client does: then the client does not wait for it.
+        client.setOptions(ClientOptions.builder()
+                .autoReconnect(false)
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .build());
         try {
             redis = client.connect().sync();
         } catch (RedisException e) {
@@ -65,8 +71,19 @@ final class SaleStore implements AutoCloseable {
         return unanswered.size();
     }
 
-    /** Leaves a user's server as it was. What the lock left there expires by itself. */
+    /** Leaves a user's server as it was, also when the thread was interrupted. What the lock left there expires by itself. */
     void clear(List<String> shops) {
+        boolean wasInterrupted = Thread.interrupted();
+        try {
+            delete(shops);
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void delete(List<String> shops) {
         redis.del(keys.stock(), keys.queue(), keys.ledger());
         shops.forEach(shop -> redis.del(keys.takenBy(shop)));
     }

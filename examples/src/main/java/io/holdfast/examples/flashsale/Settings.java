@@ -1,9 +1,9 @@
 package io.holdfast.examples.flashsale;
 
+import io.holdfast.redis.RedisAddress;
 import io.lettuce.core.RedisURI;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -26,7 +26,7 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
               --without-lock   the same sale without the lock
               --redis URI      a server of yours for the stock, and for the lock if there is nothing else, such as
                                redis://:password@localhost:6379; default: one of our own
-              --help           this text
+              -h, --help       this text
             exit status: 0 kept all promises, 1 broke one (such as: an item was sold twice), 2 could not run
             """;
 
@@ -43,11 +43,15 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
         while (words.hasNext()) {
             settings = settings.with(words.next(), words);
         }
-        if (!settings.withLock() && settings.lock() != LockAddress.Kind.REDIS) {
-            throw new IllegalArgumentException("--without-lock and --%s exclude each other"
-                    .formatted(settings.lock().name().toLowerCase(Locale.ROOT)));
-        }
+        requireOneOf(arguments, List.of("--redlock", "--zookeeper", "--without-lock"));
         return settings;
+    }
+
+    private static void requireOneOf(List<String> arguments, List<String> options) {
+        List<String> given = options.stream().filter(arguments::contains).toList();
+        if (given.size() > 1) {
+            throw new IllegalArgumentException("%s exclude each other".formatted(String.join(" and ", given)));
+        }
     }
 
     private Settings with(String option, Iterator<String> words) {
@@ -83,11 +87,11 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
     private static RedisURI uri(String option, Iterator<String> words) {
         String value = value(option, words);
         try {
-            return RedisURI.create(value);
+            return RedisAddress.parse(value);
         } catch (IllegalArgumentException e) {
             // The value may hold a password: the message does not repeat it.
             throw new IllegalArgumentException(
-                    "%s must be an address such as redis://localhost:6379".formatted(option), e);
+                    "%s must be an address such as redis://localhost:6379: %s".formatted(option, e.getMessage()), e);
         }
     }
 }

@@ -34,6 +34,9 @@ final class Shop {
     /** How many buyers a shop serves at once, and so how many of its acquisitions wait for the lock. */
     private static final int TILLS = 16;
 
+    /** On a busy machine, three JVMs that start together may need more than half a second for their first connection. */
+    private static final int FIRST_PINGS = 20;
+
     /** The queue may be empty now and have buyers again: those of the killed shop. */
     private static final Duration IDLE_PAUSE = Duration.ofMillis(20);
 
@@ -74,7 +77,7 @@ final class Shop {
                 .options(LOCK_OPTIONS)
                 .build();
         Shop shop = new Shop(ShopOrder.parse(arguments), client.connect().reactive(), locks);
-        locks.ping().subscribe(nothing -> {}, Shop::fail, () -> say(ShopLine.READY));
+        locks.ping().retry(FIRST_PINGS).subscribe(nothing -> {}, Shop::fail, () -> say(ShopLine.READY));
         shop.listen();
         locks.close().subscribe(nothing -> {}, Shop::fail, () -> System.exit(0));
     }

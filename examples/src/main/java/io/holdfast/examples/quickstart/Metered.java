@@ -9,7 +9,7 @@ import io.holdfast.spi.LockBackend;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 
-/** The lines of the README about metrics and tracing. */
+/** The lines of the page about metrics. */
 final class Metered {
 
     private Metered() {}

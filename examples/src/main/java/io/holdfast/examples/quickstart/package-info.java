@@ -1,4 +1,4 @@
-/** The code of the README, compiled; a test compares the two and runs it. */
+/** The programs and lines of the README and of docs/start, compiled; tests compare them and run them. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.examples.quickstart;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsTest {
@@ -48,11 +49,14 @@ class SettingsTest {
                 .isEqualTo(LockAddress.Kind.ZOOKEEPER);
     }
 
-    @Test
-    void aLockAtFiveServersIsNoLockWithoutALock() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Settings.parse(List.of("--redlock", "--without-lock")))
-                .withMessage("--without-lock and --redlock exclude each other");
+    @ParameterizedTest
+    @CsvSource({"--redlock,--without-lock", "--zookeeper,--without-lock", "--redlock,--zookeeper"})
+    void theLockIsInOnePlaceOrNowhere(String one, String other) {
+        for (List<String> both : List.of(List.of(one, other), List.of(other, one))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Settings.parse(both))
+                    .withMessage("%s and %s exclude each other", one, other);
+        }
     }
 
     @Test
@@ -84,10 +88,20 @@ class SettingsTest {
                 .withMessage("--buyers needs a value");
     }
 
-    @Test
-    void anAddressThatIsNoneIsNotRepeatedSinceItMayHoldAPassword() {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "http://:secret@example",
+                "redis://me:secret#x@example",
+                "redis://me:12#secret@example",
+                "redis://me:secret:example:6379"
+            })
+    void anAddressThatIsNoneIsNotRepeatedSinceItMayHoldAPassword(String address) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Settings.parse(List.of("--redis", "http://:secret@example")))
+                .isThrownBy(() -> Settings.parse(List.of("--redis", address)))
+                .withMessageNotContaining("secret")
+                .havingCause()
+                .withNoCause()
                 .withMessageNotContaining("secret");
     }
 }

@@ -10,21 +10,29 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The pages claim what a test shows: here, that there is such a test. */
 class NamedTestsTest {
 
-    /** Tests by their usual endings, and races. */
-    private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|IT|Contract)|\\w+Against\\w+)(?:\\.(\\w+))?`");
+    /** Tests by their usual endings, and races. {@code WAIT} is a command. */
+    private static final Pattern NAMED =
+            Pattern.compile("`(\\w+(?:Test|[a-z]IT|Contract)|\\w+Against\\w+)(?:\\.(\\w+))?`");
 
     private static final Map<String, List<Path>> SOURCES = Repository.sources().stream()
             .collect(groupingBy(
                     file -> file.getFileName().toString().replace(".java", ""), mapping(file -> file, toList())));
 
     @ParameterizedTest
-    @ValueSource(strings = {"docs/guarantees.md", "docs/guarantees-races.md", "docs/operations.md"})
+    @ValueSource(
+            strings = {
+                "docs/trust/evidence.md",
+                "docs/trust/races.md",
+                "docs/operate/redis.md",
+                "docs/reference/redis-script-cost.md"
+            })
     void everyTestThatThePageNamesExists(String page) {
         List<MatchResult> named = NAMED.matcher(Repository.page(page)).results().toList();
 
@@ -32,6 +40,25 @@ class NamedTestsTest {
         assertThat(named.stream().filter(it -> !exists(it)).map(MatchResult::group))
                 .as("named in %s, and not there", page)
                 .isEmpty();
+    }
+
+    /** So that a claim is not left without its tests. */
+    @Test
+    void eachSectionOfFaultsHasItsEvidence() {
+        List<String> faults = headings("docs/trust/guarantees.md").stream()
+                .filter(heading -> !List.of("What holding means", "At a glance").contains(heading))
+                .toList();
+
+        assertThat(faults).hasSize(7);
+        assertThat(headings("docs/trust/evidence.md")).containsSubsequence(faults);
+    }
+
+    private static List<String> headings(String page) {
+        return Repository.page(page)
+                .lines()
+                .filter(line -> line.startsWith("## "))
+                .map(line -> line.substring("## ".length()))
+                .toList();
     }
 
     private static boolean exists(MatchResult named) {

@@ -1,25 +1,100 @@
 package io.holdfast.examples.quickstart;
 
-import io.holdfast.testkit.server.RedisServer;
-import io.lettuce.core.RedisURI;
-import java.time.Duration;
-import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
-import reactor.test.StepVerifier;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.server.RedisServer;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The programs of the pages print what the pages say, on real servers, and end. They run at the same time, since most of it is waiting. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
 class QuickStartIT {
 
-    @Test
-    void theTenLinesAcquireWorkAndRelease() {
-        try (RedisServer redis = RedisServer.start()) {
-            RedisURI uri = RedisURI.create(redis.uri());
-            Stock stock = (item, fencingToken) -> fencingToken > 0 ? Mono.just(item - 1) : Mono.empty();
+    private static RedisServer redis;
+    private static RedisServer redisOfTheTerminals;
+    private static List<RedisServer> masters;
+    private static TestingServer zooKeeper;
 
-            // The second one would have to wait for a lease, were the first one not released.
-            StepVerifier.create(QuickStart.sellOne(uri, stock).then(QuickStart.sellOne(uri, stock)))
-                    .expectNext(41)
-                    .expectComplete()
-                    .verify(Duration.ofSeconds(20));
-        }
+    private static Program firstTerminal;
+    private static Program redlock;
+    private static Program inMemory;
+
+    @BeforeAll
+    static void start() throws Exception {
+        redis = RedisServer.start();
+        redisOfTheTerminals = RedisServer.start();
+        masters = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
+        zooKeeper = new TestingServer();
+        firstTerminal = Program.start(TwoTerminals.class, redisOfTheTerminals.uri());
+        redlock = Program.start(
+                QuickStartRedlock.class, masters.stream().map(RedisServer::uri).toArray(String[]::new));
+        inMemory = Program.start(QuickStartMemory.class);
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        Stream.of(firstTerminal, redlock, inMemory).forEach(Program::kill);
+        redis.close();
+        redisOfTheTerminals.close();
+        masters.forEach(RedisServer::close);
+        zooKeeper.close();
+    }
+
+    @Test
+    void whenOneOfTwoTerminalsIsKilledTheOtherWorksNext() throws Exception {
+        assertThat(firstTerminal.nextLine()).isEqualTo("waiting for the lock");
+        long former = tokenIn(firstTerminal.nextLine());
+        Program second = Program.start(TwoTerminals.class, redisOfTheTerminals.uri());
+
+        firstTerminal.kill();
+
+        String output = second.output();
+        assertPrints("docs/start/redis.md", output);
+        assertThat(tokenIn(output.lines().toList().get(1))).isGreaterThan(former);
+    }
+
+    @Test
+    void theProgramOfTheReadmeAcquiresWorksAndReleases() throws Exception {
+        // The second one would wait in vain, were the first lease not released.
+        assertThat(Program.start(QuickStart.class, redis.uri()).output()).matches("sold with token \\d+\n");
+        assertThat(Program.start(QuickStart.class, redis.uri()).output()).matches("sold with token \\d+\n");
+    }
+
+    @Test
+    void theProgramForZooKeeperAcquiresWorksAndReleases() throws Exception {
+        Program program = Program.start(QuickStartZooKeeper.class, zooKeeper.getConnectString());
+
+        assertPrints("docs/start/zookeeper.md", program.output());
+    }
+
+    @Test
+    void theProgramForRedlockAcquiresWorksAndReleases() throws Exception {
+        assertPrints("docs/start/redlock.md", redlock.output());
+    }
+
+    @Test
+    void theProgramInMemoryServesInOrder() throws Exception {
+        assertPrints("docs/start/memory.md", inMemory.output());
+    }
+
+    /** A block of text is what the program prints; tokens differ from run to run. */
+    private static void assertPrints(String page, String output) throws IOException {
+        assertThat(StartPages.blocks(page, "text").stream().map(QuickStartIT::withoutTokens))
+                .contains(withoutTokens(output));
+    }
+
+    private static String withoutTokens(String output) {
+        return output.replaceAll("token \\d+", "token N");
+    }
+
+    private static long tokenIn(String line) {
+        return Long.parseLong(line.substring(line.indexOf("token ") + "token ".length()));
     }
 }

@@ -8,10 +8,7 @@ import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
-import java.time.Duration;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -69,21 +66,11 @@ final class BackEnds {
     @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
     static class Zookeeper {
 
-        private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
-
         /** Nobody else's: not a candidate where the application asks for a Curator client of its own. */
         @Bean(defaultCandidate = false, initMethod = "start", destroyMethod = "close")
         @ConditionalOnProperty("holdfast.zookeeper.connect-string")
         CuratorFramework holdfastCurator(HoldfastProperties properties) {
-            HoldfastProperties.Zookeeper zookeeper = properties.zookeeper();
-            Duration session = zookeeper.sessionTimeout();
-            Duration connect = session.compareTo(LONGEST_CONNECT) < 0 ? session : LONGEST_CONNECT;
-            return CuratorFrameworkFactory.newClient(
-                    zookeeper.connectString(),
-                    Math.toIntExact(session.toMillis()),
-                    Math.toIntExact(connect.toMillis()),
-                    // For Curator's own connection only: the locks' requests are repeated by the lock client.
-                    new ExponentialBackoffRetry(50, 3));
+            return ZooKeeperClients.own(properties.zookeeper());
         }
 
         @Bean
@@ -97,9 +84,7 @@ final class BackEnds {
                         "holdfast.backend is zookeeper, but holdfast.zookeeper.connect-string is not set, and the application has no CuratorFramework that could be shared.",
                         "Set it to the servers, such as host1:2181,host2:2181,host3:2181, or define one bean of type CuratorFramework.");
             }
-            String root = properties.zookeeper().root();
-            return orRefused(
-                    () -> ZooKeeperLockBackend.builder(client).root(root).build());
+            return orRefused(() -> ZooKeeperClients.backend(properties.zookeeper(), client));
         }
     }
 }

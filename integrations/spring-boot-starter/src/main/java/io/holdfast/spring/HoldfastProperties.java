@@ -1,23 +1,29 @@
 package io.holdfast.spring;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.convert.DurationUnit;
 
 /**
- * What an application says about its locks. The defaults of options that are null are those of the library.
+ * What an application says about its locks. The defaults of options that are null are those of the library. A duration without a unit is
+ * in seconds.
  *
  * @param backend Where locks are kept.
- * @param leaseDuration How long the store keeps a lock without a renewal, so how long a crash can keep it.
- * @param waitTimeout How long an acquisition waits, all included. Zero is one look. Without a limit by default.
+ * @param leaseDuration How long the store keeps a lock without a renewal, so how long a crash can keep it. A number
+ *     without a unit is in seconds.
+ * @param waitTimeout How long an acquisition waits, all included. Zero is one look. Without a limit by default. A number without a unit is
+ *     in seconds.
  * @param autoRenew Whether leases are renewed while they are held.
- * @param maxHoldTime How long a lease may be held in all. Without a limit by default.
+ * @param maxHoldTime How long a lease may be held in all. Without a limit by default. A number without a unit is in
+ *     seconds.
  * @param reentrant Whether withLock inside the same lock gives a view of the same lease, or an error.
  * @param operationTimeout After this, the outcome of one request to the back end counts as unknown. By default a quarter of the
- *     lease duration, at most 2 s.
+ *     lease duration, at most 2 s. A number without a unit is in seconds.
  * @param redis One Redis deployment.
  * @param redlock A majority of independent Redis servers.
  * @param zookeeper ZooKeeper.
@@ -25,12 +31,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("holdfast")
 record HoldfastProperties(
         @Nullable Backend backend,
-        @DefaultValue("30s") Duration leaseDuration,
-        @Nullable Duration waitTimeout,
+
+        @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("30s")
+        Duration leaseDuration,
+
+        @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration waitTimeout,
         @DefaultValue("true") boolean autoRenew,
-        @Nullable Duration maxHoldTime,
+        @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxHoldTime,
         @DefaultValue("true") boolean reentrant,
-        @Nullable Duration operationTimeout,
+        @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
         @DefaultValue Redis redis,
         @DefaultValue Redlock redlock,
         @DefaultValue Zookeeper zookeeper) {
@@ -84,12 +93,12 @@ record HoldfastProperties(
      * @param uris The servers, an odd number of them, three at least.
      * @param quarantine How old a server must be before it grants anything. At least the longest lease of all clients of these servers,
      *     that of locks with options of their own included; zero only where each server writes every grant to its disk before it answers. By
-     *     default the lease duration.
+     *     default the lease duration. A number without a unit is in seconds.
      * @param keyPrefix What every key and channel begins with.
      */
     record Redlock(
             @DefaultValue List<String> uris,
-            @Nullable Duration quarantine,
+            @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration quarantine,
             @DefaultValue("holdfast:") String keyPrefix) {
 
         /** An address may have a password. */
@@ -105,10 +114,37 @@ record HoldfastProperties(
      * @param connectString Host and port of each server, separated by commas. Without it the application's own CuratorFramework is
      *     used.
      * @param root The node under which all locks are.
-     * @param sessionTimeout How long the session outlives the application, so how long a crash can keep a lock.
+     * @param sessionTimeout How long the session outlives the application, so how long a crash can keep a lock. A number without
+     *     a unit is in seconds.
+     * @param authScheme How the application authenticates itself to the servers. By default digest, if there are credentials.
+     * @param auth Credentials of that scheme, for digest user:password. Not for the application's own CuratorFramework, which has its
+     *     own.
+     * @param acl Who may read and change the nodes. By default creator if there are credentials; else what the Curator client says,
+     *     which without an ACLProvider of its own is open.
      */
     record Zookeeper(
             @Nullable String connectString,
             @DefaultValue("/holdfast") String root,
-            @DefaultValue("30s") Duration sessionTimeout) {}
+
+            @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("30s")
+            Duration sessionTimeout,
+
+            @Nullable String authScheme,
+            @Nullable String auth,
+            @Nullable Acl acl) {
+
+        /** Who may read and change the nodes. */
+        enum Acl {
+            /** All who authenticate themselves as this application does. */
+            CREATOR,
+            /** All who can connect. */
+            OPEN
+        }
+
+        /** Without credentials. */
+        @Override
+        public String toString() {
+            return "Zookeeper[root=%s, sessionTimeout=%s, acl=%s]".formatted(root, sessionTimeout, acl);
+        }
+    }
 }

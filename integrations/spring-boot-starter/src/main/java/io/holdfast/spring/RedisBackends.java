@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
@@ -84,14 +85,14 @@ final class RedisBackends {
         return texts.stream().map(text -> address(property, text)).toList();
     }
 
-    /** What the driver says about an address that it does not understand repeats it, with the password. */
+    /** What is wrong with an address is said without repeating it: it may hold a password. */
     private static RedisURI address(String property, String text) {
         try {
-            return RedisURI.create(text);
+            return RedisAddress.parse(text);
         } catch (IllegalArgumentException unreadable) {
             throw new InvalidLockPropertiesException(
                     property + " has a value that is no address of Redis.",
-                    "Write it as redis://host:port or rediss://host:port, with user:password@ before the host if needed, special characters of which in percent encoding.");
+                    "What is wrong: %s.".formatted(unreadable.getMessage()));
         }
     }
 }

@@ -17,6 +17,7 @@ import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -97,6 +98,20 @@ class BackEndChoiceTest {
     }
 
     @Test
+    void credentialsForZooKeeperAreForTheStartersOwnClient() {
+        CuratorFramework mine = CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1));
+        runner.withPropertyValues("holdfast.backend=zookeeper", "holdfast.zookeeper.auth=me:secret")
+                .withBean(CuratorFramework.class, () -> mine, definition -> definition.setDestroyMethodName(""))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidLockPropertiesException.class)
+                        .hasMessageContaining("Give that client its authorization")
+                        .message()
+                        .doesNotContain("secret"));
+    }
+
+    @Test
     void aBackEndOfTheApplicationWins() {
         InMemoryLockBackend mine = InMemoryLockBackend.create();
         runner.withPropertyValues("holdfast.backend=redis")
@@ -161,8 +176,16 @@ class BackEndChoiceTest {
                 "holdfast.backend=redis | neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.cluster-uris=redis://b | both set",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.key-prefix=a{b | keyPrefix must have no whitespace and no braces",
+                "holdfast.backend=redis; holdfast.redis.uri=redis://a?timeot=2s | a parameter 'timeot' that does not exist",
                 "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that is free for locks",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=25d | holdfast.zookeeper.session-timeout is PT600H",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=10000000000000000s | 24 days at most",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=0s | holdfast.zookeeper.session-timeout is PT0S",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=-1s | holdfast.zookeeper.session-timeout is PT-1S",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth-scheme=digest | holdfast.zookeeper.auth is not",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | scheme digest does not know",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.acl=creator | holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set",
                 "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",
                 "holdfast.backend=redlock; holdfast.lease-duration=2d; holdfast.redlock.uris=redis://a,redis://b,redis://c | quarantine must be from zero to 1 day, was PT48H",
                 "holdfast.backend=redlock; holdfast.redlock.quarantine=10s; holdfast.redlock.uris=redis://a,redis://b,redis://c | holdfast.redlock.quarantine is PT10S, shorter than holdfast.lease-duration, which is PT30S",
@@ -183,9 +206,19 @@ class BackEndChoiceTest {
         assertThat(RedisBackends.quarantine(Duration.ZERO, lease)).isZero();
     }
 
-    @Test
-    void aMalformedAddressIsNotRepeated() {
-        runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=redis://me:se cret@localhost")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "redis://me:se cret@localhost",
+                "redis://me:se#cret@localhost:6379",
+                "redis://me:se?cret@localhost",
+                "redis://me:12#cret@localhost",
+                "redis://me:cret:localhost:6379",
+                "redis-sentinel://me:12#cret@localhost:26379",
+                "redis-socket://me:se/cret@/tmp/redis.sock"
+            })
+    void aMalformedAddressIsNotRepeated(String address) {
+        runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=" + address)
                 .run(context -> {
                     assertThat(context.getStartupFailure())
                             .hasStackTraceContaining("holdfast.redis.uri has a value that is no address")
@@ -203,7 +236,9 @@ class BackEndChoiceTest {
     void addressesAreNotPrinted() {
         HoldfastProperties.Redis redis = new HoldfastProperties.Redis("redis://:secret@h", List.of(), "p:");
         HoldfastProperties.Redlock redlock = new HoldfastProperties.Redlock(List.of("redis://:secret@h"), null, "p:");
-        assertThat(redis + " " + redlock).doesNotContain("secret");
+        HoldfastProperties.Zookeeper zookeeper = new HoldfastProperties.Zookeeper(
+                "h:2181", "/holdfast", Duration.ofSeconds(30), "digest", "me:secret", null);
+        assertThat(redis + " " + redlock + " " + zookeeper).doesNotContain("secret");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -105,6 +106,39 @@ class ClientOfTheApplicationTest {
     }
 
     @Test
+    void aDurationWithoutAUnitIsInSeconds() {
+        runner.withPropertyValues(
+                        "holdfast.lease-duration=40",
+                        "holdfast.wait-timeout=5",
+                        "holdfast.max-hold-time=60",
+                        "holdfast.operation-timeout=2",
+                        "holdfast.redlock.quarantine=50",
+                        "holdfast.zookeeper.session-timeout=20")
+                .run(context -> {
+                    HoldfastProperties properties = context.getBean(HoldfastProperties.class);
+                    assertThat(List.of(
+                                    properties.leaseDuration(),
+                                    requireNonNull(properties.waitTimeout()),
+                                    requireNonNull(properties.maxHoldTime()),
+                                    requireNonNull(properties.operationTimeout()),
+                                    requireNonNull(properties.redlock().quarantine()),
+                                    properties.zookeeper().sessionTimeout()))
+                            .extracting(Duration::toSeconds)
+                            .containsExactly(40L, 5L, 60L, 2L, 50L, 20L);
+                });
+    }
+
+    @Test
+    void aUnitIsRespected() {
+        runner.withPropertyValues("holdfast.lease-duration=12s", "holdfast.wait-timeout=250ms")
+                .run(context -> {
+                    HoldfastProperties properties = context.getBean(HoldfastProperties.class);
+                    assertThat(properties.leaseDuration()).isEqualTo(Duration.ofSeconds(12));
+                    assertThat(properties.waitTimeout()).isEqualTo(Duration.ofMillis(250));
+                });
+    }
+
+    @Test
     void everyListenerIsToldAndEveryCustomizerIsAsked() {
         List<LockEvent> first = new CopyOnWriteArrayList<>();
         List<LockEvent> second = new CopyOnWriteArrayList<>();
@@ -156,6 +190,19 @@ class ClientOfTheApplicationTest {
                 .withBean(Broken.class)
                 .run(context -> {
                     assertThat(context).hasFailed();
+                    assertThat(lines).containsExactly("closed");
+                });
+    }
+
+    /** The refused client did not take the back end, which is a bean of its own. */
+    @Test
+    void aClientWhoseOptionsAreRefusedLeavesNothingOpen() {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        runner.withUserConfiguration(WithDiary.class)
+                .withBean(Lines.class, () -> lines::add)
+                .withPropertyValues("holdfast.lease-duration=1s", "holdfast.operation-timeout=1s")
+                .run(context -> {
+                    assertThat(context).getFailure().hasStackTraceContaining("three operation timeouts");
                     assertThat(lines).containsExactly("closed");
                 });
     }

@@ -12,7 +12,7 @@ import reactor.core.scheduler.Scheduler;
  * Runs tasks on a context of Vert.x, so that leases and losses are signalled where a verticle runs:
  *
  * <pre>{@code
- * LockClient locks = LockClient.builder(ZooKeeperLockBackend.overVertx(manager))
+ * LockClient locks = LockClient.builder(ZooKeeperVertx.overVertx(manager))
  *         .deliverOn(ContextScheduler.of(vertx.getOrCreateContext()))
  *         .build();
  * }</pre>

@@ -76,9 +76,15 @@ record Address(Terms terms, List<String> servers) {
         return builder.resources(resources).build();
     }
 
+    /** The client must not learn the servers' own addresses: it would go around the wires that faults cut. */
     private Opened overZooKeeper() {
-        CuratorFramework client = CuratorFrameworkFactory.newClient(
-                servers.get(0), (int) terms.lease().toMillis(), CONNECT_MILLIS, new ExponentialBackoffRetry(50, 3));
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+                .connectString(servers.get(0))
+                .ensembleTracker(false)
+                .sessionTimeoutMs((int) terms.lease().toMillis())
+                .connectionTimeoutMs(CONNECT_MILLIS)
+                .retryPolicy(new ExponentialBackoffRetry(50, 3))
+                .build();
         client.start();
         return new Opened(terms.flaw().on(ZooKeeperLockBackend.over(client)), client::close);
     }

@@ -11,7 +11,7 @@ import java.util.function.Function;
 /** Questions to one Redis server, each over a connection of its own: the server may be another one by the next. */
 final class RedisStore {
 
-    /** May stay: the counter of a lock's tokens, which expires after a day. */
+    /** May stay: the counter of a lock's tokens, which expires after two hours. */
     private static final String COUNTER = ":token";
 
     /** May stay: what a claim that was withdrawn without an answer leaves, if it expires. */

@@ -6,9 +6,11 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.RecoveryCheck;
 import java.time.Duration;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -22,13 +24,15 @@ final class Actor {
     private final World world;
     private final Plan plan;
     private final List<LockKey> keys;
+    private final SplittableRandom nesting;
     private int deedsLeft;
     private int holds;
 
-    Actor(Member member, Plan plan, List<LockKey> keys) {
+    Actor(Member member, Plan plan, List<LockKey> keys, SplittableRandom nesting) {
         this.member = member;
         this.plan = plan;
         this.keys = keys;
+        this.nesting = nesting;
         world = member.host().world();
         deedsLeft = plan.deeds();
         later(world.between(0, plan.lease().toNanos() / 4), this::act);
@@ -84,7 +88,7 @@ final class Actor {
         world.trace("%s#%d asks for %s", member.host(), operation, key);
         Runnable over = once();
         switch (world.below(plan.isTight() ? 7 : 10)) {
-            case 0, 1, 2, 3 -> scoped(operation, lock, over);
+            case 0, 1, 2, 3 -> scoped(operation, key, lock, over);
             case 4, 5, 6 -> byHand(operation, lock.acquire(), over);
             case 7 -> byHand(operation, lock.tryAcquire(), over);
             default -> impatient(operation, lock, over);
@@ -102,16 +106,22 @@ final class Actor {
         over.run();
     }
 
-    private void scoped(long operation, ReactiveLock lock, Runnable over) {
+    private void scoped(long operation, LockKey key, ReactiveLock lock, Runnable over) {
         boolean[] has = new boolean[1];
+        boolean hasViews = key.kind() != LockKind.SEMAPHORE;
         boolean isNested = world.chance(0.2);
+        boolean isBeside = hasViews && nesting.nextInt(4) == 0;
+        NestedWork beside = new NestedWork(member, operation);
         Disposable under = lock.withLock(lease -> {
                     has[0] = true;
                     member.acquired(operation, lease);
                     Mono<Long> work = Mono.delay(hold(), member.host());
-                    Mono<Long> all = isNested ? work.then(lock.withLock(inner -> within(lease, inner))) : work;
-                    return all.doOnTerminate(() -> member.ends(operation, "has done its work"))
-                            .doOnCancel(() -> member.ends(operation, "has its work cancelled"));
+                    Mono<Long> all = isNested
+                            ? work.then(hasViews ? lock.withLock(inner -> within(lease, inner)) : aLittle())
+                            : work;
+                    return (isBeside ? with(beside, lock, all) : all)
+                            .doOnTerminate(() -> beside.outermostEnds("has done its work"))
+                            .doOnCancel(() -> beside.outermostEnds("has its work cancelled"));
                 })
                 .subscribe(nothing -> {}, error -> failed(operation, has, error, over), over);
         leaveSometimes(operation, has, under, over);
@@ -121,7 +131,18 @@ final class Actor {
         if (outer.fencingToken() != inner.fencingToken() && outer.isValid()) {
             world.defect("a nested lease has a token of its own", new IllegalStateException(inner.toString()));
         }
-        return Mono.delay(Duration.ofMillis(world.between(0, 20)), member.host());
+        return aLittle();
+    }
+
+    private Mono<Long> with(NestedWork beside, ReactiveLock lock, Mono<Long> work) {
+        return Mono.deferContextual(context -> {
+            beside.start(lock, Duration.ofNanos(nesting.nextLong(plan.lease().toNanos())), context);
+            return work;
+        });
+    }
+
+    private Mono<Long> aLittle() {
+        return Mono.defer(() -> Mono.delay(Duration.ofMillis(world.between(0, 20)), member.host()));
     }
 
     private void byHand(long operation, Mono<LockLease> acquire, Runnable over) {

@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -30,7 +31,12 @@ final class Member {
     private final HistoryRecorder recorder;
     private final LockClient client;
     private final boolean isFair;
+    private final UnaryOperator<ReactiveLock> locks;
     private final List<Held> held = new ArrayList<>();
+
+    /** Of these, the outermost lease is released, and nested work has not been told so. */
+    private final Set<Long> goingOn = new HashSet<>();
+
     private final Map<String, Long> operationOf = new HashMap<>();
     private final Set<String> armed = new HashSet<>();
     private long asking;
@@ -52,8 +58,15 @@ final class Member {
         }
     }
 
-    Member(Host host, Store store, LockOptions options, HistoryRecorder recorder, boolean isFair) {
+    Member(
+            Host host,
+            Store store,
+            LockOptions options,
+            HistoryRecorder recorder,
+            boolean isFair,
+            UnaryOperator<ReactiveLock> locks) {
         this.host = host;
+        this.locks = locks;
         this.recorder = recorder;
         this.isFair = isFair;
         world = host.world();
@@ -128,7 +141,7 @@ final class Member {
             case WRITE -> client.readWriteLock(key.name()).writeLock();
             case SEMAPHORE -> client.semaphore(key.name(), key.permits());
         };
-        return lock.with(options);
+        return locks.apply(lock.with(options));
     }
 
     /** A new acquisition, which is subscribed to right after this. */
@@ -149,15 +162,28 @@ final class Member {
 
     /** The belief ends: it is released, or its work was cancelled. */
     void ends(long operation, String how) {
-        if (held.removeIf(it -> it.operation == operation)) {
+        if (isOver(operation)) {
             world.trace("%s#%d %s", host, operation, how);
             recorder.releaseAsked(world.now(), operation);
         }
     }
 
     void loses(long operation, String reason) {
-        if (held.removeIf(it -> it.operation == operation)) {
+        if (isOver(operation)) {
             recorder.lost(world.now(), operation, reason);
+        }
+    }
+
+    private boolean isOver(long operation) {
+        boolean wasHeld = held.removeIf(it -> it.operation == operation);
+        return goingOn.remove(operation) || wasHeld;
+    }
+
+    /** The outermost lease is about to be released. Nested work believes in it until it is told: its lease is not asked any more. */
+    void goesOn(long operation) {
+        if (held.removeIf(it -> it.operation == operation)) {
+            world.trace("%s#%d goes on in nested work", host, operation);
+            boolean unused = goingOn.add(operation);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.function.BiFunction;
@@ -14,6 +15,7 @@ import java.util.function.UnaryOperator;
  * @param backend what becomes of the back end that the engine sees
  * @param session what becomes of a back end whose leases are as long as a session's time-out allows
  * @param hasQuarantine whether servers that come back without their data stay away
+ * @param lock what becomes of the locks that users have
  */
 record Mutant(
         String name,
@@ -21,30 +23,42 @@ record Mutant(
         BiFunction<Host, LockBackend, LockBackend> member,
         BiFunction<Host, LockBackend, LockBackend> backend,
         BiFunction<Duration, LockBackend, LockBackend> session,
-        boolean hasQuarantine) {
+        boolean hasQuarantine,
+        UnaryOperator<ReactiveLock> lock) {
 
-    static final Mutant NONE = new Mutant("none", it -> it, (host, it) -> it, (host, it) -> it, (t, it) -> it, true);
+    static final Mutant NONE =
+            new Mutant("none", it -> it, (host, it) -> it, (host, it) -> it, (t, it) -> it, true, it -> it);
 
     /** A replacement in the scripts; those without the text stay as they are. */
     static Mutant script(String name, String text, String wrong) {
         return new Mutant(
-                name, body -> body.replace(text, wrong), NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine);
+                name,
+                body -> body.replace(text, wrong),
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
-        return new Mutant(name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine);
+        return new Mutant(name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock);
     }
 
     static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
-        return new Mutant(name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine);
+        return new Mutant(name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock);
     }
 
     static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
-        return new Mutant(name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine);
+        return new Mutant(name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock);
     }
 
     static Mutant withoutQuarantine() {
-        return new Mutant("no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false);
+        return new Mutant("no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock);
+    }
+
+    static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
+        return new Mutant(name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong);
     }
 
     @Override

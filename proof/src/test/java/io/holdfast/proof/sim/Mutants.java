@@ -31,6 +31,14 @@ final class Mutants {
 
     private Mutants() {}
 
+    static List<Hunt> ofMemory() {
+        return hunts(StoreKind.MEMORY, nestedWorkThatGoesOn());
+    }
+
+    private static Mutant nestedWorkThatGoesOn() {
+        return Mutant.lock("nested work that outlives the outermost", DeafNestedLock::new);
+    }
+
     /** In the scripts, or in how their answers are understood. */
     static List<Hunt> ofRedis() {
         return hunts(
@@ -39,7 +47,7 @@ final class Mutants {
                         "release without an owner check",
                         "local held = holder[1] == id",
                         "local held = holder[1] and true or false"),
-                Mutant.script("renewal that creates", "  local held = owner == ARGV[2 * i - 1]\n", """
+                Mutant.script("renewal that creates", "local held = owner == ARGV[2 * i - 1]\n", """
                           if not owner then
                             redis.call('HSET', key, 'id', ARGV[2 * i - 1], 'token', '1', 'attempt', '1')
                             owner = ARGV[2 * i - 1]
@@ -60,10 +68,15 @@ final class Mutants {
                         "pushed grant without its look",
                         "local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms",
                         "local valid = tonumber(lease)"),
+                Mutant.script(
+                        "secret that is in a message",
+                        "return redis.sha1hex(secret .. ",
+                        "redis.call('PUBLISH', channel, 'X ' .. secret)\nreturn redis.sha1hex(secret .. "),
                 Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastLook(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
-                Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)));
+                Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
+                nestedWorkThatGoesOn());
     }
 
     static List<Hunt> ofZooKeeper() {

@@ -2,6 +2,7 @@ package io.holdfast.proof.sim;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -126,14 +127,30 @@ final class RedisMemory {
             }
             case "HDEL" -> {
                 Map<String, String> hash = hash(key, false);
-                boolean was = hash.remove(command.get(2)) != null;
+                long removed = hash.keySet().size();
+                hash.keySet().removeAll(command.subList(2, command.size()));
+                removed -= hash.size();
                 dropIfEmpty(key, hash.isEmpty());
-                yield was ? 1L : 0L;
+                yield removed;
             }
+            case "HLEN" -> (long) hash(key, false).size();
+            case "HRANDFIELD" -> some(hash(key, false), number(command.get(2)));
             case "PUBLISH" -> (long) channels.publish(key, command.get(2));
             case "PUBSUB" -> List.of(command.get(2), (long) channels.receivers(command.get(2)));
             default -> name.startsWith("Z") ? sorted(name, key, command) : unknown(command);
         };
+    }
+
+    /** With their values. By the time rather than by chance, so that a schedule can be repeated. */
+    private List<Object> some(Map<String, String> hash, long count) {
+        List<String> fields = new ArrayList<>(hash.keySet());
+        Collections.rotate(fields, (int) (micros.getAsLong() % Math.max(1, fields.size())));
+        List<Object> chosen = new ArrayList<>();
+        fields.stream().limit(count).forEach(field -> {
+            chosen.add(field);
+            chosen.add(hash.get(field));
+        });
+        return chosen;
     }
 
     private Object sorted(String name, String key, List<String> command) {
@@ -154,9 +171,19 @@ final class RedisMemory {
                                 .size();
             }
             case "ZREM" -> {
-                boolean was = set.remove(command.get(2));
+                long removed = command.subList(2, command.size()).stream()
+                        .filter(set::remove)
+                        .count();
                 dropIfEmpty(key, set.scores.isEmpty());
-                yield was ? 1L : 0L;
+                yield removed;
+            }
+            case "ZMSCORE" -> {
+                List<Object> scores = new ArrayList<>();
+                command.subList(2, command.size()).forEach(member -> {
+                    Double score = set.scores.get(member);
+                    scores.add(score == null ? null : score(score));
+                });
+                yield scores;
             }
             case "ZRANGE" -> {
                 boolean withScores = command.size() > 4;

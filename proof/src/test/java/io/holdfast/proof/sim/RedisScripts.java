@@ -52,6 +52,7 @@ final class RedisScripts {
         redis.set("call", new Call(true));
         redis.set("pcall", new Call(false));
         redis.set("error_reply", new ErrorReply());
+        redis.set("sha1hex", new Sha1Hex());
         lua.set("redis", redis);
     }
 
@@ -169,6 +170,14 @@ final class RedisScripts {
             LuaTable table = new LuaTable();
             table.set("err", args.arg1());
             return table;
+        }
+    }
+
+    private static final class Sha1Hex extends VarArgFunction {
+
+        @Override
+        public Varargs invoke(Varargs args) {
+            return LuaValue.valueOf(SimulatedRedis.sha1(args.arg1().tojstring()));
         }
     }
 

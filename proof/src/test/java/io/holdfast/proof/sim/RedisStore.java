@@ -14,11 +14,16 @@ final class RedisStore implements Store {
     private final SimulatedRedis server;
     private int clients;
 
-    RedisStore(World world, Network network, Mutant mutant, Duration claimTime) {
+    RedisStore(World world, Network network, Mutant mutant, Duration lease, Duration claimTime) {
         this.network = network;
         this.mutant = mutant;
         this.claimTime = claimTime;
-        server = new SimulatedRedis(world, "redis", Clocks.rate(world), Clocks.ahead(world), mutant.script());
+        double rate = Clocks.rate(world);
+        long ahead = Clocks.ahead(world);
+        server = new SimulatedRedis(world, "redis", rate, ahead, mutant.script());
+        if (ahead % 2 != 0) { // of a random number: so the world need not draw another one
+            server.admit(new ChannelTenant(world, lease.toNanos(), server::deliver));
+        }
     }
 
     @Override

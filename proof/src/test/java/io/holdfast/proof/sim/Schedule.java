@@ -36,6 +36,7 @@ final class Schedule {
     private final Plan plan;
     private final Network network;
     private final Store store;
+    private final Mutant mutant;
     private final List<HistoryEvent> events = new ArrayList<>();
     private final List<Member> members = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
@@ -47,6 +48,7 @@ final class Schedule {
         plan = Plan.of(world, kind);
         network = new Network(world, plan.manners());
         store = kind.make(world, network, plan, mutant);
+        this.mutant = mutant;
     }
 
     static Result run(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
@@ -64,12 +66,12 @@ final class Schedule {
         for (int i = 0; i < clients; i++) {
             HistoryRecorder recorder = HistoryRecorder.to("c" + (i + 1), events::add);
             boolean isFair = plan.is(Weather.CALM) && store.isFair();
-            members.add(new Member(hosts.get(i % hosts.size()), store, options, recorder, isFair));
+            members.add(new Member(hosts.get(i % hosts.size()), store, options, recorder, isFair, mutant.lock()));
         }
         List<LockKey> keys = keys();
         members.forEach(member -> {
             for (int i = 0; i < plan.actors(); i++) {
-                actors.add(new Actor(member, plan, keys));
+                actors.add(new Actor(member, plan, keys, world.chancesOf("nesting", actors.size())));
             }
         });
         if (plan.isTight() && !plan.hasLastWords()) {

@@ -27,6 +27,10 @@ public final class SimulatedRedis extends Server {
     private final Map<String, String> known = new HashMap<>();
     private final Map<String, String> mutated = new HashMap<>();
     private final Map<String, Map<Wire, Consumer<String>>> channels = new HashMap<>();
+
+    /** Null where there is none. */
+    private ChannelTenant tenant;
+
     private final RedisMemory memory = new RedisMemory(this::micros, new RedisMemory.Channels() {
         @Override
         public int receivers(String channel) {
@@ -37,7 +41,10 @@ public final class SimulatedRedis extends Server {
         public int publish(String channel, String message) {
             Map<Wire, Consumer<String>> receivers = channels.getOrDefault(channel, Map.of());
             world.trace("    published to %s of %s: %s", receivers.size(), channel, message);
-            receivers.forEach((wire, receiver) -> wire.toClient(() -> receiver.accept(message)));
+            deliver(channel, message);
+            if (tenant != null) {
+                tenant.read(channel, message);
+            }
             return receivers.size();
         }
     });
@@ -51,6 +58,16 @@ public final class SimulatedRedis extends Server {
         super(world, name, rate, aheadMicros);
         this.mutation = mutation;
         ghosts = new Ghosts(world);
+    }
+
+    /** From now on, one with rights to the channels only takes part. */
+    void admit(ChannelTenant stranger) {
+        tenant = stranger;
+    }
+
+    void deliver(String channel, String message) {
+        channels.getOrDefault(channel, Map.of())
+                .forEach((wire, receiver) -> wire.toClient(() -> receiver.accept(message)));
     }
 
     /** An answer that is an error. */
@@ -121,7 +138,7 @@ public final class SimulatedRedis extends Server {
         return Set.copyOf(memory.keys());
     }
 
-    private static String sha1(String body) {
+    static String sha1(String body) {
         try {
             return HexFormat.of()
                     .formatHex(MessageDigest.getInstance("SHA-1").digest(body.getBytes(StandardCharsets.UTF_8)));

@@ -16,7 +16,7 @@ enum StoreKind {
     REDIS {
         @Override
         Store make(World world, Network network, Plan plan, Mutant mutant) {
-            return new RedisStore(world, network, mutant, plan.claimTime());
+            return new RedisStore(world, network, mutant, plan.lease(), plan.claimTime());
         }
     },
     REDLOCK {
@@ -38,13 +38,14 @@ enum StoreKind {
         return false;
     }
 
-    /** In the build: some seconds for each. */
+    /** In the default build: about a second for each. */
     long usualSchedules() {
-        return switch (this) {
-            case MEMORY -> 4_000;
-            case REDIS -> 2_000;
-            case REDLOCK -> 500;
-            case ZOOKEEPER -> 1_000;
+        int few = switch (this) {
+            case MEMORY -> 400;
+            case REDIS -> 200;
+            case REDLOCK -> 50;
+            case ZOOKEEPER -> 100;
         };
+        return few * Long.getLong("holdfast.cases", 1);
     }
 }

@@ -25,6 +25,7 @@ public final class World {
 
     private final PriorityQueue<Step> steps = new PriorityQueue<>();
     private final SplittableRandom random;
+    private final long seed;
     private final boolean isTraced;
     private final List<String> trace = new ArrayList<>();
     private final List<String> defects = new ArrayList<>();
@@ -40,6 +41,7 @@ public final class World {
      */
     public World(long seed, boolean isTraced) {
         random = new SplittableRandom(seed);
+        this.seed = seed;
         this.isTraced = isTraced;
     }
 
@@ -110,6 +112,11 @@ public final class World {
 
     public List<String> trace() {
         return trace;
+    }
+
+    /** Chances of their own for a new kind of deed: what was drawn without it stays the same for each seed. */
+    public SplittableRandom chancesOf(String deed, int number) {
+        return new SplittableRandom(seed * 31 + (deed + number).hashCode());
     }
 
     public boolean chance(double of) {

@@ -2,7 +2,7 @@ package io.holdfast.examples.nightly;
 
 import io.holdfast.LockClient;
 import io.holdfast.vertx.VertxLocks;
-import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.holdfast.zookeeper.vertx.ZooKeeperVertx;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
@@ -25,8 +25,7 @@ final class Application extends VerticleBase {
     private final NightlyJob job;
 
     Application(Vertx vertx, ZookeeperClusterManager cluster, Settings settings) {
-        client = LockClient.create(
-                ZooKeeperLockBackend.overVertx(cluster)); // on the session that the cluster has anyway
+        client = LockClient.create(ZooKeeperVertx.overVertx(cluster)); // on the session that the cluster has anyway
         database = JdbcConnectionPool.create(settings.database(), "sa", "");
         server = vertx.createHttpServer();
         Accounts accounts = new Accounts(vertx, database, settings.instance());

@@ -1,0 +1,23 @@
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockClient;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** As docs/guides/testing.md tells: the first answer is lost, and the lock is taken all the same. */
+final class Main {
+
+    public static void main(String[] arguments) {
+        FaultyLockBackend faulty = FaultyLockBackend.over(InMemoryLockBackend.create(), Schedulers.parallel());
+        faulty.on(FaultyLockBackend.Operation.TRY_ACQUIRE).next(Fault.lostReply());
+        LockClient locks =
+                LockClient.builder(faulty).operationTimeout(Duration.ofMillis(200)).build();
+        System.out.println("held with token "
+                + locks.lock("stock/42")
+                        .withLock(lease -> Mono.just(lease.fencingToken()))
+                        .block());
+        locks.close().block();
+    }
+}

@@ -1,0 +1,65 @@
+package io.holdfast.checks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Applications outside of this build, one for each published module, in one build of their own. They find the modules in a local
+ * repository that has the jars and the poms that users get, and nothing else of ours.
+ *
+ * @param folder where they are made
+ * @param sources a pom for all, and a Main for each
+ */
+record Consumers(Path folder, Path sources) {
+
+    void build() throws Exception {
+        StringBuilder modules = new StringBuilder();
+        for (PublishedModule module : Repository.published()) {
+            install(module);
+            application(module.artifact());
+            modules.append("<module>").append(module.artifact()).append("</module>");
+        }
+        Files.writeString(folder.resolve("pom.xml"), """
+                <project><modelVersion>4.0.0</modelVersion>
+                <groupId>com.example</groupId><artifactId>all</artifactId><version>1</version><packaging>pom</packaging>
+                <modules>%s</modules></project>
+                """.formatted(modules));
+        Wrapper.copy(folder);
+        String unused = Command.run(
+                folder,
+                Map.of(),
+                folder.resolve("mvnw").toString(),
+                "-B",
+                "-ntp",
+                "-q",
+                "-fae",
+                "-Dmaven.repo.local=" + folder.resolve("repository"),
+                "-Dmaven.repo.local.tail=" + Wrapper.localRepository(),
+                "compile");
+    }
+
+    private void application(String artifact) throws IOException {
+        Path application = Files.createDirectories(folder.resolve(artifact));
+        Files.copy(sources.resolve(artifact).resolve("Main.java"), application.resolve("Main.java"));
+        Pom ours = Repository.pom();
+        Files.writeString(
+                application.resolve("pom.xml"),
+                Repository.read(sources.resolve("pom.xml"))
+                        .replace("ARTIFACT", artifact)
+                        .replace("HOLDFAST_VERSION", ours.required("version"))
+                        .replace("ENFORCER_VERSION", ours.required("properties/maven-enforcer-plugin.version"))
+                        .replace("COMPILER_VERSION", ours.required("properties/maven-compiler-plugin.version"))
+                        .replace("DEPENDENCY_VERSION", ours.required("properties/maven-dependency-plugin.version")));
+    }
+
+    private void install(PublishedModule module) throws IOException {
+        String version = Repository.pom().required("version");
+        Path place = Files.createDirectories(
+                folder.resolve(Path.of("repository", "io", "holdfast", module.artifact(), version)));
+        String name = module.artifact() + "-" + version;
+        Files.copy(module.jar(), place.resolve(name + ".jar"));
+        Files.copy(module.path().resolve("target/flattened-pom.xml"), place.resolve(name + ".pom"));
+    }
+}

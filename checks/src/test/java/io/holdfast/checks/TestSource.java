@@ -1,0 +1,50 @@
+package io.holdfast.checks;
+
+import java.nio.file.FileSystems;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** A file of src/test/java: what its text says about the tests in it. */
+record TestSource(Path file, String text) {
+
+    private static final Pattern TEST =
+            Pattern.compile("@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\\b");
+    private static final Pattern CONTRACT = Pattern.compile("\\b(implements|extends) LockBackendContract\\b");
+    private static final Pattern NOT_RUN_ITSELF = Pattern.compile("(?m)^(public )?(abstract class|interface) ");
+
+    static List<TestSource> all() {
+        return Repository.files(".java").stream()
+                .filter(file -> file.toString().contains("/src/test/java/"))
+                .map(file -> new TestSource(file, Repository.read(file)))
+                .toList();
+    }
+
+    /** A class that another one extends is run with that one. */
+    boolean hasTests() {
+        boolean any = TEST.matcher(text).find() || isContract();
+        return any && !NOT_RUN_ITSELF.matcher(text).find();
+    }
+
+    boolean isContract() {
+        return CONTRACT.matcher(text).find();
+    }
+
+    /** Whether a test plugin with these patterns, which have commas between them, runs it. */
+    boolean matches(String patterns) {
+        return Stream.of(patterns.split(",", -1))
+                .map(pattern -> FileSystems.getDefault().getPathMatcher("glob:" + pattern.strip()))
+                .anyMatch(matcher -> matcher.matches(file));
+    }
+
+    String name() {
+        return file.getFileName().toString().replace(".java", "");
+    }
+
+    /** The folder of its module, from the root. */
+    String module() {
+        String path = Repository.ROOT.relativize(file).toString();
+        return path.substring(0, path.indexOf("/src/test/java/"));
+    }
+}

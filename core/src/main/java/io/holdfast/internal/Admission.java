@@ -1,0 +1,44 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockQueueFullException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Counts the acquisitions of one client that are under way, where it limits them. */
+final class Admission {
+
+    static final int NO_LIMIT = Integer.MAX_VALUE;
+
+    private final int limit;
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    Admission(int limit) {
+        this.limit = limit;
+    }
+
+    /** One that got in calls {@link #leave} once, at its end. */
+    boolean enter() {
+        if (limit == NO_LIMIT) {
+            return true;
+        }
+        for (int seen = underWay.get(); seen < limit; seen = underWay.get()) {
+            if (underWay.compareAndSet(seen, seen + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void leave() {
+        if (limit != NO_LIMIT) {
+            underWay.decrementAndGet();
+        }
+    }
+
+    LockQueueFullException refusal(String lockName) {
+        return new LockQueueFullException(
+                lockName,
+                limit,
+                "lock '%s' was not asked for: this client has as many acquisitions under way as maxWaiters allows, which is %d; shed load, hold locks shorter, or raise maxWaiters"
+                        .formatted(lockName, limit));
+    }
+}

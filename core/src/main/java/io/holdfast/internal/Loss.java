@@ -1,0 +1,81 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.internal.state.LeaseState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a lease does not hold its lock, with the words for a person.
+ *
+ * @param reason one word for programs
+ * @param why what happened; goes on from "was lost: "
+ * @param cause the failure of the last renewal, where that let the deadline pass
+ */
+record Loss(LossReason reason, String why, @Nullable LockBackendException cause) {
+
+    private static final Loss RELEASED = new Loss(LossReason.NOT_HELD, "it was released before", null);
+
+    private static final Loss OUTERMOST_RELEASED = new Loss(
+            LossReason.NOT_HELD,
+            "the outermost lease was released while work under this nested lease was still running; let the outermost withLock wait for that work, or start it outside, where it takes the lock itself",
+            null);
+
+    /** For a lease that is used after its own release. */
+    static Loss released() {
+        return RELEASED;
+    }
+
+    /** For a nested lease that was not released before the outermost one. */
+    static Loss outermostReleased() {
+        return OUTERMOST_RELEASED;
+    }
+
+    /**
+     * For a lease that ended before it was released.
+     *
+     * @param lastFailure of the renewals, unless one was confirmed after it
+     */
+    static Loss of(
+            LeaseState lease, LossReason reason, LockOptions options, @Nullable LockBackendException lastFailure) {
+        return switch (reason) {
+            case EXPIRED -> expired(lease, options, lastFailure);
+            case NOT_HELD -> new Loss(reason, "the store says that this lease does not hold it any more", null);
+            case DISCONNECTED -> new Loss(reason, "the session with the store ended", null);
+            case CLIENT_CLOSED -> new Loss(reason, "the lock client was closed", null);
+        };
+    }
+
+    private static Loss expired(LeaseState lease, LockOptions options, @Nullable LockBackendException lastFailure) {
+        if (lease.reachedLongestHold()) {
+            String limit = options.maxHoldTime()
+                    .map(time -> " of %d ms".formatted(time.toMillis()))
+                    .orElse("");
+            return new Loss(
+                    LossReason.EXPIRED, "its longest hold time%s (maxHoldTime) was reached".formatted(limit), null);
+        }
+        String passed = "its deadline passed without a confirmed renewal; ";
+        return new Loss(LossReason.EXPIRED, passed + whatBecameOfRenewals(lease, lastFailure), lastFailure);
+    }
+
+    private static String whatBecameOfRenewals(LeaseState lease, @Nullable LockBackendException lastFailure) {
+        if (lastFailure != null) {
+            return (lease.renewing()
+                            ? "the last renewal was not answered by then, and the one before failed: "
+                            : "the last renewal failed: ")
+                    + lastFailure.getMessage();
+        }
+        if (lease.renewing()) {
+            return "a renewal was not answered by then: the store may be slow, or this process may have stood still";
+        }
+        return lease.terms().autoRenew()
+                ? "none had failed until then, so this process may have stood still"
+                : "autoRenew is off";
+    }
+
+    LockLostException exception(String lockName, long fencingToken) {
+        return new LockLostException(lockName, reason, fencingToken, why, cause);
+    }
+}

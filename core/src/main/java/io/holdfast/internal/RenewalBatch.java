@@ -1,0 +1,171 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Renewal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+
+/**
+ * One request that renews several leases. Each answer counts when it comes, whatever becomes of the rest; when the request fails or its time
+ * is up, those without an answer have failed.
+ */
+final class RenewalBatch implements CoreSubscriber<Renewal> {
+
+    private static final AtomicIntegerFieldUpdater<RenewalBatch> TOLD =
+            AtomicIntegerFieldUpdater.newUpdater(RenewalBatch.class, "told");
+
+    private final Engine engine;
+    private final List<HeldLease> leases;
+    private final Runnable afterEnd;
+    private final long sentAtNanos;
+    private final Alarm timeUp = Alarm.atTheLatestAtClose(this::timeUp);
+
+    /** How many leases know their outcome: whoever raises it tells those in between. */
+    private volatile int told;
+
+    /** Written by the back end's thread, read by the timer's. */
+    private volatile @Nullable Subscription subscription;
+
+    // Both: used by the back end's thread only; its signals come one at a time.
+    private final List<HeldLease> unknown = new ArrayList<>();
+
+    private @Nullable LockBackendException whyUnknown;
+
+    private RenewalBatch(Engine engine, List<HeldLease> leases, Runnable afterEnd) {
+        this.engine = engine;
+        this.leases = leases;
+        this.afterEnd = afterEnd;
+        sentAtNanos = engine.alarms.now();
+    }
+
+    /**
+     * Sends it.
+     *
+     * @param afterEnd run once, when all know their outcome
+     */
+    static void send(Engine engine, List<HeldLease> leases, Runnable afterEnd) {
+        RenewalBatch batch = new RenewalBatch(engine, leases, afterEnd);
+        long limitNanos = leases.get(0).lock().operationNanos(); // the shortest
+        engine.alarms.set(batch.timeUp, batch.sentAtNanos + limitNanos);
+        try {
+            if (leases.size() == 1) {
+                engine.backend.renew(leases.get(0).claim()).subscribe(batch);
+            } else {
+                List<LockClaim> claims = leases.stream().map(HeldLease::claim).toList();
+                engine.backend.renewAll(claims).subscribe(batch);
+            }
+        } catch (RuntimeException thrown) {
+            batch.onError(thrown);
+        }
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        subscription = s;
+        if (told == leases.size()) {
+            s.cancel();
+        } else {
+            s.request(Long.MAX_VALUE);
+        }
+    }
+
+    @Override
+    public void onNext(Renewal answer) {
+        int number = told;
+        if (number == leases.size() || !TOLD.compareAndSet(this, number, number + 1)) {
+            return; // one too many, or too late
+        }
+        tell(leases.get(number), answer);
+        if (number + 1 == leases.size()) {
+            logUnknown();
+            end();
+        }
+    }
+
+    private void tell(HeldLease lease, Renewal answer) {
+        if (answer instanceof Renewal.Unknown it) {
+            unknown.add(lease);
+            whyUnknown = whyUnknown == null ? it.failure() : whyUnknown;
+        }
+        try {
+            lease.renewalAnswered(sentAtNanos, answer);
+        } catch (RuntimeException unreadable) {
+            lease.renewalFailed(Renewals.unreadable(nameOf(lease), unreadable));
+        }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        Exceptions.throwIfJvmFatal(error);
+        logUnknown();
+        failRest(
+                error instanceof LockBackendException known
+                        ? known
+                        : failure("failed unexpectedly: " + error, false, error));
+    }
+
+    @Override
+    public void onComplete() {
+        int answered = told;
+        if (answered < leases.size()) {
+            logUnknown();
+            failRest(failure("was completed with %d of %d answers".formatted(answered, leases.size()), true, null));
+        }
+    }
+
+    private void timeUp() {
+        Subscription s = subscription;
+        long limitMillis = leases.get(0).lock().operationNanos() / 1_000_000;
+        failRest(failure(
+                "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
+                        .formatted(limitMillis),
+                true,
+                null));
+        if (s != null) {
+            s.cancel();
+        }
+    }
+
+    private void failRest(LockBackendException error) {
+        int answered = TOLD.getAndSet(this, leases.size());
+        if (answered == leases.size()) {
+            return; // all have their answers
+        }
+        List<HeldLease> rest = leases.subList(answered, leases.size());
+        Renewals.logFailed(rest, error);
+        rest.forEach(lease -> lease.renewalFailed(error));
+        end();
+    }
+
+    private void end() {
+        engine.alarms.off(timeUp);
+        afterEnd.run();
+    }
+
+    /** Once for all that a part of the store left without an answer. */
+    private void logUnknown() {
+        LockBackendException failure = whyUnknown;
+        if (failure != null) {
+            whyUnknown = null;
+            Renewals.logFailed(unknown, failure);
+        }
+    }
+
+    private LockBackendException failure(String end, boolean isTransient, @Nullable Throwable cause) {
+        String name = nameOf(leases.get(0));
+        String others = leases.size() == 1 ? "" : " (with %d others)".formatted(leases.size() - 1);
+        String message = "renewal%s of lock '%s' on back end %s %s".formatted(others, name, engine.backend.name(), end);
+        return new LockBackendException(name, message, isTransient, cause);
+    }
+
+    private static String nameOf(HeldLease lease) {
+        return lease.lock().key().name();
+    }
+}

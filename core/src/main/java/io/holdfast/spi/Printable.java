@@ -1,0 +1,83 @@
+package io.holdfast.spi;
+
+/**
+ * Makes text from outside fit for a line of a message or of a log: a lock name, an error of a server. A name may hold any characters,
+ * so a raw one could forge lines of a log or send commands to a terminal.
+ *
+ * <p>Messages of {@link io.holdfast.LockException} pass through here by themselves. Log lines and other exceptions call it.
+ */
+public final class Printable {
+
+    private static final char ELLIPSIS = '\u2026';
+
+    private Printable() {}
+
+    /**
+     * Escapes what does not print: control and format characters (also those that turn the direction of text), line and paragraph
+     * separators, and unpaired surrogates. A line feed becomes {@code \n}, an escape {@code \u001b}.
+     *
+     * @param raw any text
+     * @return one printable line; the same object when nothing is to escape
+     */
+    public static String text(String raw) {
+        for (int i = 0; i < raw.length(); i += Character.charCount(raw.codePointAt(i))) {
+            if (!prints(raw.codePointAt(i))) {
+                return escaped(raw, i);
+            }
+        }
+        return raw;
+    }
+
+    /**
+     * The beginning of a text that may be very long, escaped.
+     *
+     * @param raw any text
+     * @param mostChars how many chars of it at the most; a surrogate pair is never cut in two
+     * @return the text; when it was cut, with an ellipsis at its end
+     */
+    public static String start(String raw, int mostChars) {
+        if (raw.length() <= mostChars) {
+            return text(raw);
+        }
+        boolean cutsPair = mostChars > 0
+                && Character.isHighSurrogate(raw.charAt(mostChars - 1))
+                && Character.isLowSurrogate(raw.charAt(mostChars));
+        return text(raw.substring(0, cutsPair ? mostChars - 1 : mostChars)) + ELLIPSIS;
+    }
+
+    private static String escaped(String raw, int from) {
+        StringBuilder line = new StringBuilder(raw.length() + 16).append(raw, 0, from);
+        for (int i = from; i < raw.length(); i += Character.charCount(raw.codePointAt(i))) {
+            int codePoint = raw.codePointAt(i);
+            if (prints(codePoint)) {
+                line.appendCodePoint(codePoint);
+            } else {
+                line.append(escape(codePoint));
+            }
+        }
+        return line.toString();
+    }
+
+    private static boolean prints(int codePoint) {
+        if (codePoint >= ' ' && codePoint < 0x7f) {
+            return true;
+        }
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.SURROGATE -> false;
+            default -> true;
+        };
+    }
+
+    private static String escape(int codePoint) {
+        return switch (codePoint) {
+            case '\n' -> "\\n";
+            case '\r' -> "\\r";
+            case '\t' -> "\\t";
+            default -> codePoint > 0xffff ? "\\x{%x}".formatted(codePoint) : "\\u%04x".formatted(codePoint);
+        };
+    }
+}

@@ -1,0 +1,53 @@
+package io.holdfast.examples.flashsale;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.server.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The demo with its lock in ZooKeeper, and in a majority of five Redis servers. */
+@Timeout(60)
+class OtherStoresSaleIT {
+
+    private static RedisServer redis;
+
+    private final DemoRun demo = new DemoRun();
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @Test
+    void theLockMayBeInZooKeeper() {
+        int status = demo.run("--items", "100", "--buyers", "400", "--zookeeper", "--redis", redis.uri());
+
+        assertThat(status).as(demo::toString).isZero();
+        assertThat(demo.output()).contains("each sale under a Holdfast lock in ZooKeeper");
+        assertThat(demo.row("sold")).isEqualTo("100");
+        assertThat(demo.row("oversold")).isEqualTo("0");
+        assertThat(demo.row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
+        assertThat(demo.row("shop killed")).isEqualTo("B, with the lock in hand");
+    }
+
+    @Test
+    void underRedlockTheSaleGoesOnWhenTwoOfFiveMastersAreKilled() {
+        int status = demo.run("--items", "100", "--buyers", "400", "--redlock", "--redis", redis.uri());
+
+        assertThat(status).as(demo::toString).isZero();
+        assertThat(demo.row("buyers answered")).isEqualTo("400 of 400");
+        assertThat(demo.row("oversold")).isEqualTo("0");
+        assertThat(demo.row("masters killed")).isEqualTo("2 of 5, half way");
+        assertThat(demo.row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
+        assertThat(demo.row("shop killed")).isEqualTo("B, with the lock in hand");
+        assertThat(FlashSaleIT.whatIsLeftForEver(redis)).isEmpty();
+    }
+}

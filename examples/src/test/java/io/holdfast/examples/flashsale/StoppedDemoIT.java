@@ -1,0 +1,87 @@
+package io.holdfast.examples.flashsale;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.server.RedisServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A demo that is stopped half way takes its shops, its servers and its files with it. */
+@Timeout(60)
+class StoppedDemoIT {
+
+    private static RedisServer redis;
+
+    @TempDir
+    private Path temporary;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--zookeeper", "--redlock"})
+    void ctrlCLeavesNoFileNoProcessAndNoKey(String lock) throws IOException {
+        Process demo = demo(lock, "--redis", redis.uri());
+        List<ProcessHandle> children = demo.descendants().toList();
+
+        demo.destroy();
+
+        assertThat(demo.onExit()).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(children)
+                .isNotEmpty()
+                .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(Duration.ofSeconds(10)));
+        assertThat(temporary).isEmptyDirectory();
+        assertThat(FlashSaleIT.whatIsLeftForEver(redis)).isEmpty();
+    }
+
+    @Test
+    void aKilledDemoLeavesNoProcess() throws IOException {
+        Process demo = demo("--redlock");
+        List<ProcessHandle> children = demo.descendants().toList();
+
+        demo.destroyForcibly();
+
+        assertThat(children)
+                .hasSizeGreaterThan(6)
+                .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(Duration.ofSeconds(20)));
+        assertThat(temporary).isEmptyDirectory();
+    }
+
+    /** In a JVM of its own, when the shops are open: they have a long sale before them. */
+    private Process demo(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-Djava.io.tmpdir=" + temporary, "-cp", System.getProperty("java.class.path")));
+        command.addAll(List.of(FlashSale.class.getName(), "--buyers", "100000"));
+        command.addAll(List.of(arguments));
+        Process demo = new ProcessBuilder(command).redirectErrorStream(true).start();
+        StringBuilder out = new StringBuilder();
+        BufferedReader output = demo.inputReader(StandardCharsets.UTF_8);
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            if (line.contains("shops are open")) {
+                return demo;
+            }
+            out.append(line).append('\n');
+        }
+        throw new AssertionError("the demo ended: " + out);
+    }
+}

@@ -1,0 +1,83 @@
+package io.holdfast.examples.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Backoff;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The page about options has each of them, and no other, with the defaults of the code. */
+class OptionsPageTest {
+
+    private static final String PAGE = Repository.page("docs/reference/options.md");
+
+    static Stream<Arguments> builders() {
+        return Stream.of(
+                Arguments.of("LockOptions", LockOptions.Builder.class),
+                Arguments.of("LockClient", LockClient.Builder.class),
+                Arguments.of("Redis", RedisLockBackend.Builder.class),
+                Arguments.of("Redlock", RedlockBackend.Builder.class),
+                Arguments.of("ZooKeeper", ZooKeeperLockBackend.Builder.class));
+    }
+
+    @ParameterizedTest
+    @MethodSource("builders")
+    void theTableOfABuilderHasItsOptionsAndNoOther(String section, Class<?> builder) {
+        Set<String> options = Arrays.stream(builder.getDeclaredMethods())
+                .filter(method -> Modifier.isPublic(method.getModifiers()) && method.getReturnType() == builder)
+                .map(Method::getName)
+                .collect(Collectors.toSet());
+
+        assertThat(rows(section).map(row -> row.split("`", -1)[1]).collect(Collectors.toSet()))
+                .isEqualTo(options);
+    }
+
+    @Test
+    void theDefaultsAreThoseOfTheTable() {
+        LockOptions defaults = LockOptions.defaults();
+
+        assertThat(defaultOf("leaseDuration"))
+                .isEqualTo(defaults.leaseDuration().toSeconds() + " s");
+        assertThat(defaultOf("waitTimeout")).isEqualTo("none");
+        assertThat(defaults.waitTimeout()).isEmpty();
+        assertThat(defaultOf("autoRenew")).isEqualTo(Boolean.toString(defaults.autoRenew()));
+        assertThat(defaultOf("maxHoldTime")).isEqualTo("none");
+        assertThat(defaults.maxHoldTime()).isEmpty();
+        assertThat(defaultOf("backoff")).isEqualTo("20 ms doubling to 1 s, jitter 0.5");
+        assertThat(defaults.backoff())
+                .isEqualTo(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))
+                        .withJitter(0.5));
+        assertThat(defaultOf("reentrant")).isEqualTo(Boolean.toString(defaults.reentrant()));
+    }
+
+    private static String defaultOf(String option) {
+        return rows("LockOptions")
+                .filter(row -> row.startsWith("| `" + option + "` |"))
+                .map(row -> row.split("\\|", -1)[2].strip())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Of the first table of a section. */
+    private static Stream<String> rows(String section) {
+        return PAGE.lines()
+                .dropWhile(line -> !line.equals("## " + section))
+                .dropWhile(line -> !line.startsWith("| option |"))
+                .skip(2)
+                .takeWhile(line -> line.startsWith("|"));
+    }
+}

@@ -1,0 +1,39 @@
+package io.holdfast.examples.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StartPagesTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "README.md, QuickStart",
+        "docs/start/redis.md, TwoTerminals",
+        "docs/start/redlock.md, QuickStartRedlock",
+        "docs/start/zookeeper.md, QuickStartZooKeeper",
+        "docs/start/memory.md, QuickStartMemory"
+    })
+    void theProgramOfThePageIsTheCompiledOne(String page, String program) throws Exception {
+        Class<?> compiled = Class.forName(StartPagesTest.class.getPackageName() + "." + program);
+
+        assertThat(StartPages.blocks(page, "java")).first().isEqualTo(Program.shown(compiled));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "README.md, holdfast-redis",
+        "docs/start/redis.md, holdfast-redis",
+        "docs/start/redlock.md, holdfast-redlock",
+        "docs/start/zookeeper.md, holdfast-zookeeper",
+        "docs/start/memory.md, holdfast-core"
+    })
+    void thePageNamesTheModuleForMavenAndForGradle(String page, String module) throws IOException {
+        assertThat(StartPages.blocks(page, "xml"))
+                .anySatisfy(it -> assertThat(it).contains("<artifactId>" + module + "</artifactId>"));
+        assertThat(StartPages.blocks(page, "kotlin"))
+                .anySatisfy(it -> assertThat(it).contains("\"io.holdfast:" + module + "\""));
+    }
+}

@@ -1,0 +1,70 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import java.util.Optional;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A lock whose nested work hears of the loss of the outermost lease, and not of its release: it goes on without the lock. */
+record DeafNestedLock(ReactiveLock real) implements ReactiveLock {
+
+    @Override
+    public String name() {
+        return real.name();
+    }
+
+    @Override
+    public ReactiveLock with(LockOptions options) {
+        return new DeafNestedLock(real.with(options));
+    }
+
+    @Override
+    public Mono<LockLease> tryAcquire() {
+        return real.tryAcquire();
+    }
+
+    @Override
+    public Mono<LockLease> acquire() {
+        return real.acquire();
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Mono<T> work) {
+        return withLock(lease -> work);
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+        return real.current()
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(
+                        outermost -> outermost.map(lease -> nested(lease, work)).orElseGet(() -> real.withLock(work)));
+    }
+
+    private <T> Mono<T> nested(LockLease outermost, Function<? super LockLease, ? extends Mono<T>> work) {
+        Mono<T> loss = outermost
+                .onLoss()
+                .switchIfEmpty(Mono.never())
+                .flatMap(reason ->
+                        Mono.error(new LockLostException(outermost.lockName(), reason, outermost.fencingToken())));
+        Mono<T> deaf =
+                Mono.usingWhen(real.acquire(), work, view -> view.release().onErrorComplete());
+        return Mono.firstWithSignal(deaf, loss);
+    }
+
+    @Override
+    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+        return real.withLockMany(work);
+    }
+
+    @Override
+    public Mono<LockLease> current() {
+        return real.current();
+    }
+}

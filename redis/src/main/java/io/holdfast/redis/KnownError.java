@@ -1,0 +1,241 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One kind of error: how it is known, whether it can pass, what to tell.
+ *
+ * @param mark a part of its text
+ * @param isTransient whether the same command may succeed later, without a change to the client's settings
+ * @param advice for people
+ */
+record KnownError(String mark, boolean isTransient, String advice) {
+
+    /** What the driver is made to say when it ends. */
+    static final String CLOSED = "the back end was closed";
+
+    /** Where nothing was heard on a connection with TLS. */
+    static final KnownError SILENT_TO_TLS = new KnownError(
+            "",
+            true,
+            "the server does not answer: check that it is up, that the network lets it through, and that the port speaks TLS; if not, begin the address with redis://");
+
+    /** More than that of them, and their causes, nobody has nested. */
+    private static final int MOST_NESTED = 100;
+
+    private static final String UPGRADE = "the server is older than Redis 6.2, which locks need: upgrade it";
+    private static final String NOT_REDIS = "what answers there does not speak the Redis protocol: check host and port";
+    private static final String SPEAKS_TLS = "the port speaks TLS: begin the address with rediss://";
+    private static final String NO_SENTINEL =
+            "what answers there is a Redis and no sentinel: begin the address with redis://, or name the sentinels' port, which is 26379 by default";
+
+    private static final String LOST = "the connection was lost; it is made anew";
+    private static final String HUNG_UP =
+            "the server closed the new connection at once: begin the address with rediss:// if its port speaks TLS and with redis:// if not, or look into its log";
+
+    private static final String SILENT =
+            "the server does not answer: check that it is up and that the network lets it through";
+
+    private static final String FOREIGN =
+            "there is something else under a key of this lock, which is left untouched: choose another key prefix or name";
+
+    private static final String NO_RESP3 =
+            "lossByPush needs RESP3, which the server or a proxy before it does not speak: do without lossByPush, or upgrade";
+
+    private static final String PROTECTED =
+            "the server is in protected mode: set a password, or bind it to an interface";
+
+    private static final String SENTINEL = "the sentinels know no master of that name: check sentinelMasterId";
+    private static final String CLUSTER = "the server is part of a cluster: use RedisLockBackend.cluster";
+    private static final String CLUSTER_DOWN =
+            "a slot of the cluster has no master: start the server that had it, or wait for the failover";
+
+    /** What a server may answer, by a part of its text; the first that fits. */
+    private static final List<KnownError> ANSWERS = List.of(
+            new KnownError("WRONGPASS", false, "user name or password is wrong: check the RedisURI"),
+            new KnownError("invalid password", false, "the password is wrong: check the RedisURI"),
+            new KnownError("NOAUTH", false, "the server wants a password: put it into the RedisURI"),
+            new KnownError(
+                    "without any password configured",
+                    false,
+                    "the server has no password: take it out of the RedisURI"),
+            new KnownError("NOPERM", false, permission()),
+            new KnownError("can't run this command", false, permission()),
+            new KnownError("can't access at least one of the keys", false, permission()),
+            new KnownError("NOPROTO", false, NO_RESP3),
+            new KnownError("HELLO", false, NO_RESP3),
+            new KnownError("FOREIGN", false, FOREIGN),
+            new KnownError("WRONGTYPE", false, FOREIGN),
+            new KnownError("LOADING", true, "the server is still loading its data: wait"),
+            new KnownError("BUSY", true, "a long script blocks the server: find it with SLOWLOG, or SCRIPT KILL it"),
+            new KnownError(
+                    "OOM", true, "the server's memory is full: raise maxmemory, and keep maxmemory-policy noeviction"),
+            new KnownError(
+                    "READONLY",
+                    true,
+                    "the server is a replica: point the RedisURI at the master, or wait for the failover"),
+            new KnownError(
+                    "WAIT cannot be used with replica",
+                    true,
+                    "the server is a replica: point the RedisURI at the master, or wait for the failover"),
+            new KnownError(
+                    "UNBLOCKED",
+                    true,
+                    "the server has become a replica: point the RedisURI at the master, or wait for the failover"),
+            new KnownError("MASTERDOWN", true, "the server is a replica without its master: wait for the failover"),
+            new KnownError("MISCONF", true, "the server cannot save its data and refuses writes: look into its log"),
+            new KnownError(
+                    "NOREPLICAS", true, "the server has too few good replicas and refuses writes: look after them"),
+            new KnownError("CLUSTERDOWN", true, CLUSTER_DOWN),
+            new KnownError("TRYAGAIN", true, "the cluster is moving the lock's slot to another server: wait"),
+            new KnownError("MOVED ", false, CLUSTER),
+            new KnownError("ASK ", false, CLUSTER),
+            new KnownError("max number of clients", true, "the server has no connection left: raise maxclients"),
+            new KnownError("DENIED", false, PROTECTED),
+            new KnownError("syntax error", false, UPGRADE),
+            new KnownError("nknown command `SENTINEL`", false, NO_SENTINEL),
+            new KnownError("nknown command 'SENTINEL'", false, NO_SENTINEL),
+            new KnownError("nknown command", false, UPGRADE),
+            new KnownError("nknown Redis command", false, UPGRADE),
+            new KnownError("non deterministic", false, UPGRADE));
+
+    /** A former master that copies the data of the new one is loading, or without its master, before it is read-only. */
+    private static final List<String> NO_MASTER =
+            List.of("READONLY ", "MASTERDOWN ", "LOADING ", "UNBLOCKED ", "WAIT cannot be used with replica");
+
+    private static final List<String> LONELY = List.of("NOREPLICAS ", "CLUSTERDOWN ");
+
+    /** What the driver may say for itself, by a part of class name and text. */
+    private static final List<KnownError> DRIVER = List.of(
+            new KnownError("DENIED", false, PROTECTED),
+            new KnownError(CLOSED, false, CLOSED),
+            new KnownError("redirected too often", true, "the cluster has not settled where the lock's slot is: wait"),
+            new KnownError("CLUSTERDOWN", true, CLUSTER_DOWN),
+            new KnownError("Cannot provide redisAddress", false, SENTINEL),
+            new KnownError(
+                    "Cannot connect to a Redis Sentinel", true, "no sentinel can be reached: check their addresses"),
+            new KnownError("Invalid first byte: 21", false, SPEAKS_TLS),
+            new KnownError("RedisProtocolException", false, NOT_REDIS),
+            new KnownError("DecoderException", false, NOT_REDIS),
+            new KnownError("UnsupportedOperationException", false, NOT_REDIS),
+            new KnownError("UnknownHostException", true, "the host name is not known: check it, and the DNS"),
+            new KnownError(
+                    "Connection refused", true, "nothing listens there: start the server, or check host and port"),
+            new KnownError(
+                    "unexpected reply",
+                    true,
+                    "what answers there is not a sound Redis: check host and port, and what is between"),
+            new KnownError("rejected", true, "the connection is lost and is being made anew"),
+            new KnownError("Connection reset", true, LOST),
+            new KnownError("disconnected", true, LOST),
+            new KnownError("closed prematurely", true, HUNG_UP),
+            new KnownError("closed", true, LOST),
+            new KnownError("timed out", true, SILENT));
+
+    /** An error that was found out, and what it is. */
+    record Found(Throwable error, KnownError known) {}
+
+    /** Whether nothing was heard within a time limit: of a command, or of the handshake before the first one. */
+    boolean isSilence() {
+        return advice.equals(SILENT);
+    }
+
+    /** Whether the server said so itself: then the outcome is known. */
+    static boolean isAnswer(Throwable error) {
+        return error instanceof RedisCommandExecutionException;
+    }
+
+    /** Whether the server does not let this user do that. */
+    static boolean isForbidden(Throwable error) {
+        return find(error).known().advice().equals(permission());
+    }
+
+    /**
+     * Whether the server says that it takes no writes since it is not the master any more, or not yet. Scripts say so as well: {@code READONLY
+     * …}, or {@code ERR Error running script … -READONLY …}, by version.
+     */
+    static boolean isDemoted(Throwable error) {
+        return isAnswer(error) && tellsOfNoMaster(String.valueOf(error.getMessage()));
+    }
+
+    /** Whether a server that says that is no master, or not yet. */
+    static boolean tellsOfNoMaster(String answer) {
+        return NO_MASTER.stream().anyMatch(answer::contains);
+    }
+
+    /** Whether the server says that it has lost the others, which may have another master by now. */
+    static boolean isCutOff(Throwable error) {
+        return isAnswer(error) && LONELY.stream().anyMatch(String.valueOf(error.getMessage())::contains);
+    }
+
+    /**
+     * What an error is, by itself or by one of its causes. What sentinels answered is suppressed, by the driver, in favour of a time limit that
+     * was not reached.
+     */
+    static Found find(Throwable error) {
+        Found found = findInCauses(error);
+        String advice = found.known().advice();
+        if (advice.equals(LOST) && isOfANewConnection(error)) {
+            return new Found(found.error(), new KnownError("", true, HUNG_UP));
+        }
+        Throwable answer = found.known().isSilence() ? suppressedAnswer(error) : null;
+        return answer == null ? found : findInCauses(answer);
+    }
+
+    private static boolean isOfANewConnection(Throwable error) {
+        for (Throwable e = error; e != null; e = e.getCause()) {
+            if (e instanceof RedisConnectionException
+                    && String.valueOf(e.getMessage()).startsWith("Unable to connect")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Found findInCauses(Throwable error) {
+        for (Throwable e = error; e != null; e = e.getCause()) {
+            if (e instanceof SSLException) {
+                return new Found(
+                        e,
+                        new KnownError("", false, "TLS failed: check the certificate, and that the port speaks TLS"));
+            }
+        }
+        for (Throwable e = error; e != null; e = e.getCause()) {
+            String text = e.toString();
+            for (KnownError known : isAnswer(e) ? ANSWERS : DRIVER) {
+                if (text.contains(known.mark())) {
+                    return new Found(e, known);
+                }
+            }
+            if (isAnswer(e)) {
+                return new Found(e, new KnownError("", false, "the server refused the command"));
+            }
+        }
+        return new Found(error, new KnownError("", true, "the server could not be asked"));
+    }
+
+    private static @Nullable Throwable suppressedAnswer(Throwable error) {
+        Deque<Throwable> open = new ArrayDeque<>(List.of(error));
+        for (int i = 0; i < MOST_NESTED && !open.isEmpty(); i++) {
+            Throwable next = open.remove();
+            if (isAnswer(next)) {
+                return next;
+            }
+            open.addAll(List.of(next.getSuppressed()));
+            if (next.getCause() != null) {
+                open.add(next.getCause());
+            }
+        }
+        return null;
+    }
+
+    private static String permission() {
+        return "the ACL forbids it: allow keys ~<prefix>*, channels &<prefix>* and the commands in the Javadoc of RedisLockBackend, or RedisLockInspector";
+    }
+}

@@ -1,0 +1,28 @@
+-- What goes to a client's channel. Included by the acquire and release scripts, never run alone.
+--
+-- A user of the server with rights to channels only sees each message, and may publish others. So a grant is signed with the
+-- secret of its client, which came with the look and is in the waiter's entry, and never in a message: HMAC's two rounds, and the
+-- name of the channel is signed too. So nobody else can write a grant, or carry one to another channel.
+local function signed(secret, channel, text)
+  return redis.sha1hex(secret .. redis.sha1hex(secret .. channel .. ' ' .. text)) .. ' ' .. text
+end
+
+-- In a cluster PUBLISH sends to every server, and SPUBLISH, from Redis 7 on, to the replicas of this one. A client whose channel has a hash
+-- tag has both subscriptions under that name. The slot of the channel may have moved, or this user may have no right to SPUBLISH: then the
+-- plain subscription is left.
+local function publish(channel, text)
+  if string.find(channel, '{', 1, true) then
+    local receivers = redis.pcall('SPUBLISH', channel, text)
+    if type(receivers) == 'number' and receivers > 0 then
+      return
+    end
+  end
+  redis.call('PUBLISH', channel, text)
+end
+
+-- The echo of a look: the client finds out by it that its channel is alive. A look asks for one from time to time.
+local function echo(channel, wanted)
+  if wanted == '1' then
+    publish(channel, 'B')
+  end
+end

@@ -1,0 +1,141 @@
+-- The waiters of one lock: in the queue, or aside. Included by queue.lua and shared_queue.lua, never run alone.
+--
+-- A waiter that cannot be told is set aside: out of the queue, so that no later run reads it again. Its entry in KEYS[3] keeps the
+-- ticket, as '@<ticket> <entry>', and its next attempt puts it back in its place. One that does not attempt any more is forgotten when
+-- others queue, a few at a time, or with the key.
+
+-- One run takes out so many waiters at most, passes over sixteen times as many, and serves so many: some milliseconds. The rest is for
+-- the next run.
+local MOST_TAKEN_OUT, MOST_SERVED = 1024, 256
+local is_unfinished = false
+
+-- What the last run of serve() found: how many it passed over and left in the queue, and how many have left the queue since it was told.
+local place, moved = 0, 0
+
+local function leave_queue(id)
+  moved = moved + 1
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+end
+
+-- The entry of a claim, and its ticket if it is aside.
+local function entry_of(id)
+  local entry = redis.call('HGET', KEYS[3], id)
+  local ticket, rest = string.match(entry or '', '^@(%d+) (.*)$')
+  return rest or entry, ticket
+end
+
+-- A waiter that has not attempted for half of its lease is gone.
+local function is_gone(now, looked, lease)
+  return now - tonumber(looked) > tonumber(lease) * 500
+end
+
+local function is_gone_by(now, entry)
+  local lease, looked = string.match(entry, LEASE_AND_LOOKED)
+  return not lease or is_gone(now, looked, lease)
+end
+
+-- What becomes of one that is not heard: if it has attempted in the last second, its channel may not be open yet, and it stays.
+local function fate_of_unheard(now, looked)
+  return now - tonumber(looked) > 1000000 and 'aside' or 'stays'
+end
+
+local function channel_of(entry)
+  return string.match(entry, ' (%S+)$')
+end
+
+-- Whether somebody receives what is published there: at this server. In a cluster PUBLISH reaches those at the others too, but counts
+-- none of them. A waiter that is passed over must not be told of a grant, so it is asked first.
+local function is_heard(channel)
+  return redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
+end
+
+-- Takes the waiters out of the queue that are gone or go aside, by their index. Those that stay are counted. Gives what that costs of the
+-- most that one run may do.
+local function take_out(ids, entries, fates)
+  local gone, aside, kept, stay = {}, {}, {}, 0
+  for i, id in ipairs(ids) do
+    if fates[i] == 'stays' then
+      stay = stay + 1
+    elseif fates[i] == 'gone' then
+      table.insert(gone, id)
+    elseif fates[i] == 'aside' then
+      table.insert(aside, id)
+      table.insert(kept, entries[i])
+    end
+  end
+  place, moved = place + stay, moved + #gone + #aside
+  if #gone > 0 then
+    redis.call('ZREM', KEYS[2], unpack(gone))
+    redis.call('HDEL', KEYS[3], unpack(gone))
+  end
+  if #aside > 0 then
+    local tickets, fields = redis.call('ZMSCORE', KEYS[2], unpack(aside)), {}
+    for i, id in ipairs(aside) do
+      table.insert(fields, id)
+      table.insert(fields, '@' .. digits(tonumber(tickets[i])) .. ' ' .. kept[i])
+    end
+    redis.call('ZREM', KEYS[2], unpack(aside)) -- first: a server without memory refuses HSET as the first write
+    redis.call('HSET', KEYS[3], unpack(fields))
+  end
+  return #gone + #aside + stay / 16
+end
+
+-- The queue may be full of dead waiters while nothing is served: takes out those among some of them, elsewhere at each time.
+local function sweep(now, count)
+  local first = now % math.max(1, count - 63)
+  local ids = redis.call('ZRANGE', KEYS[2], first, first + 63)
+  local entries, fates, heard = redis.call('HMGET', KEYS[3], unpack(ids)), {}, {[''] = false}
+  for i, entry in ipairs(entries) do
+    local channel = channel_of(entry or '') or ''
+    if heard[channel] == nil then
+      heard[channel] = is_heard(channel)
+    end
+    local _, looked = string.match(entry or '', LEASE_AND_LOOKED)
+    fates[i] = is_gone_by(now, entry or '') and 'gone' or (not heard[channel] and fate_of_unheard(now, looked)) or nil
+  end
+  local before = place
+  take_out(ids, entries, fates)
+  place = before
+end
+
+-- Whether so many wait that one more may not. Dead ones do not count for long.
+local function is_full(now, limit)
+  local count = limit and redis.call('ZCARD', KEYS[2])
+  if count and limit > 0 and count >= limit then
+    sweep(now, count)
+    return redis.call('ZCARD', KEYS[2]) >= limit
+  end
+  return false
+end
+
+-- Forgets some of the waiters that are gone, aside or not: as many as can have come for each that queues, and more. Not the caller's own
+-- entry. count: the others that are in the queue.
+local function forget_some(now, count, own)
+  if redis.call('HLEN', KEYS[3]) > count then
+    local some = redis.call('HRANDFIELD', KEYS[3], 4, 'WITHVALUES')
+    for i = 1, #some, 2 do
+      if some[i] ~= own and is_gone_by(now, string.match(some[i + 1], '^@%d+ (.*)$') or some[i + 1]) then
+        leave_queue(some[i])
+      end
+    end
+  end
+end
+
+-- A run has done as much as it may: one of the last waiters is told to look, and goes on by that. They came last, so they live most
+-- likely; if none does, the next attempt of any waiter goes on.
+local function let_another_go_on()
+  is_unfinished = true
+  local ids = redis.call('ZRANGE', KEYS[2], -64, -1)
+  local entries, tried = redis.call('HMGET', KEYS[3], unpack(ids)), {}
+  for i = #ids, 1, -1 do
+    local channel = entries[i] and channel_of(entries[i])
+    if channel and not tried[channel] then
+      tried[channel] = true
+      if is_heard(channel) then
+        publish(channel, 'C ' .. ids[i])
+        return
+      end
+    end
+  end
+end

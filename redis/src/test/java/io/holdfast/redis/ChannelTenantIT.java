@@ -1,0 +1,382 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static io.holdfast.redis.ClientOverRedis.pause;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.testkit.server.TcpProxy;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A tenant of the same server with rights to all channels and to no key: it sees each grant, and may publish what it likes. */
+class ChannelTenantIT {
+
+    private static final String RIGHTS = "on nopass resetkeys allchannels -@all +subscribe +psubscribe +publish";
+
+    /** Longer than the test takes: nothing here may rely on a lease that ends. */
+    private static final Duration LEASE = Duration.ofMinutes(1);
+
+    @RegisterExtension
+    final ClientOverRedis clients = new ClientOverRedis(options -> options.leaseDuration(LEASE));
+
+    private record Published(String channel, String text) {}
+
+    private final List<Published> seen = new CopyOnWriteArrayList<>();
+    private RedisClient driver;
+    private StatefulRedisPubSubConnection<String, String> tenant;
+
+    @BeforeEach
+    void start() {
+        clients.store.user("tenant", RIGHTS);
+        RedisURI uri = clients.store.uri();
+        uri.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just("tenant", "any")));
+        driver = RedisClient.create(uri);
+        driver.setOptions(
+                ClientOptions.builder().pingBeforeActivateConnection(false).build());
+        tenant = driver.connectPubSub();
+        tenant.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void message(String pattern, String channel, String text) {
+                seen.add(new Published(channel, text));
+            }
+        });
+        tenant.sync().psubscribe("*");
+    }
+
+    @AfterEach
+    void stop() {
+        tenant.close();
+        driver.shutdown(0, 2, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void theTenantMayTouchNoKey() {
+        assertThatThrownBy(() -> tenant.sync().get("holdfast:x")).isInstanceOf(RedisCommandExecutionException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MUTEX", "WRITE", "SEMAPHORE"})
+    void repeatedGrantOnAnyChannelEndsNoLease(LockKind kind) {
+        LockKey key =
+                kind == LockKind.SEMAPHORE ? new LockKey(LockKind.SEMAPHORE, "orders", 1) : LockKey.of(kind, "orders");
+        openChannelOf("rival", clients.rival);
+        LockLease first = await(lock(clients.newClient(), key).acquire());
+        CompletableFuture<LockLease> waiter =
+                lock(clients.client, key).acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        await(first.release());
+        LockLease victim = waiter.join();
+        Published grant = grant();
+
+        repeatEverywhere(grant.text());
+        settle();
+
+        assertThat(clients.store.keys()).contains(Store.holderKey(key));
+        await(victim.renew());
+        assertThat(victim.isValid()).isTrue();
+        assertThat(await(lock(clients.rival, key).tryAcquire().hasElement()))
+                .as("a second holder")
+                .isFalse();
+        await(victim.release());
+        repeatEverywhere(grant.text());
+        LockLease later = await(lock(clients.rival, key).acquire());
+        repeatEverywhere(grant.text());
+        settle();
+        await(later.renew());
+        await(later.release());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"1 2000", "9223372036854775807 2000", "7 9223372036854775807", "7 -5", "9007199254740991 60000"})
+    void forgedGrantIsNotBelieved(String tokenAndMillis) {
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        LockLease held = await(clients.rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter =
+                clients.client.lock("orders").acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        String id = clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+        String[] parts = tokenAndMillis.split(" ", -1);
+
+        for (String mac : new String[] {"", "0".repeat(40) + ' '}) {
+            IntStream.range(1, 4)
+                    .forEach(attempt -> repeatEverywhere("G " + mac + parts[0] + ' ' + attempt + ' ' + parts[1] + ' '
+                            + id.length() + ' ' + id + ' ' + Store.holderKey(key)));
+        }
+        settle();
+
+        assertThat(waiter).as("a waiter of a held lock").isNotDone();
+        await(held.release());
+        LockLease lease = waiter.join();
+        assertThat(lease.fencingToken())
+                .as("the server's own")
+                .isGreaterThan(held.fencingToken())
+                .isLessThan(1L << 53);
+        await(lease.release());
+    }
+
+    @Test
+    void grantThatWasTamperedWithIsNotBelievedByAnybody() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        Published grant = grantOf(key);
+        LockLease held = await(clients.rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter =
+                clients.client.lock("orders").acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        String id = clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+        String[] words = grant.text().split(" ", -1);
+        String formerId = words[words.length - 2];
+
+        repeatEverywhere(grant.text().replace(formerId, id));
+        repeatEverywhere(grant.text().replace(" 1 ", " 2 "));
+        repeatEverywhere(grant.text().replace("{orders}", "{others}"));
+        settle();
+
+        assertThat(waiter).isNotDone();
+        await(held.release());
+        await(waiter.join().release());
+    }
+
+    @Test
+    void grantOnBystandersChannelsTakesNoPlaceInTheQueue() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        openChannelOf("rival", clients.rival);
+        LockLease held = await(clients.newClient().lock("orders").acquire());
+        CompletableFuture<LockLease> waiter =
+                clients.client.lock("orders").acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        String id = clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+
+        repeatEverywhere("G 5 1 2000 " + id.length() + ' ' + id + ' ' + Store.holderKey(key));
+        settle();
+
+        assertThat(clients.store.redis().zrange(Store.holderKey(key) + ":queue", 0, -1))
+                .containsExactly(id);
+        await(held.release());
+        await(waiter.join().release());
+    }
+
+    @Test
+    void grantOfAnotherPrefixMakesNoClientSendAScript() {
+        Published grant = grantOf(LockKey.of(LockKind.MUTEX, "orders"));
+        clients.eventuallyIdle();
+        clients.store.redis().configResetstat();
+
+        repeatEverywhere(grant.text().replace("holdfast:", "others:"));
+        repeatEverywhere("G 5 1 2000 2 id others:{orders}:mutex");
+        repeatEverywhere("G 5 1 2000 2 id holdfast:{others}:mutex");
+        settle();
+
+        assertThat(clients.store.calls("evalsha") + clients.store.calls("eval")).isZero();
+    }
+
+    @Test
+    void hintsOfStrangersNeitherRenewNorEndAHeldLease() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        LockLease held = await(clients.rival.lock("orders").acquire());
+        LockOptions byHand =
+                LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build();
+        CompletableFuture<LockLease> waiter =
+                clients.client.lock("orders").with(byHand).acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        String id = clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+        await(held.release());
+        LockLease lease = waiter.join();
+        await(lease.renew());
+        settle(); // the grant is confirmed
+        clients.store.redis().configResetstat();
+
+        for (String text : new String[] {"C " + id, "H 0 " + id, "H 1 " + id, "L " + id, "B"}) {
+            repeatEverywhere(text);
+        }
+        settle();
+
+        assertThat(clients.store.calls("evalsha")).as("renewals").isZero();
+        assertThat(lease.isValid()).isTrue();
+        await(lease.release());
+    }
+
+    @Test
+    void hintThatPutsTheHeadOffIsNotBelieved() {
+        LockLease held = await(clients.rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter =
+                clients.client.lock("orders").acquire().toFuture();
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        eventuallyWaiting(key, 1);
+        String id = clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+        repeatEverywhere("H 999999999 " + id);
+        clients.store.redis().configResetstat();
+        repeatEverywhere("H 100 " + id);
+        eventually(() -> clients.store.calls("evalsha") > 0);
+        await(held.release());
+        await(waiter.join().release());
+    }
+
+    @Test
+    void floodOfHintsCostsFewLooksAndTheHandOffGoesOn() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        LockLease held = await(clients.rival.lock("orders").acquire());
+        CompletableFuture<LockLease> waiter =
+                clients.client.lock("orders").acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        String id = clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+        clients.store.redis().configResetstat();
+        long begin = System.nanoTime();
+
+        while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(2)) {
+            repeatEverywhere("C " + id);
+        }
+
+        assertThat(clients.store.calls("publish")).isGreaterThan(500);
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        assertThat((double) clients.store.calls("evalsha")).as("looks").isLessThan(105 * seconds + 5);
+        await(held.release());
+        await(waiter.join().release());
+    }
+
+    /** The waiter's channel takes what is sent and passes nothing on: only the tenant sees the grant, which ends with its claim time. */
+    @Test
+    void grantThatItsClientMissedIsWorthNothingWhenItIsRepeatedAfterItsTime() {
+        try (TcpProxy proxy = TcpProxy.inFrontOf(clients.store.server)) {
+            LockClient cutOff = LockClient.builder(RedisLockBackend.builder(RedisURI.create(proxy.host(), proxy.port()))
+                            .claimTime(Duration.ofMillis(300))
+                            .build())
+                    .options(LockOptions.builder().leaseDuration(LEASE).build())
+                    .build();
+            LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+            clients.claimTime(Duration.ofMillis(300));
+            LockLease held = await(clients.rival.lock("orders").acquire());
+            CompletableFuture<LockLease> waiter =
+                    cutOff.lock("orders").acquire().toFuture();
+            eventuallyWaiting(key, 1);
+            proxy.drop(TcpProxy.Direction.values()); // its looks do not arrive either
+            await(held.release());
+            Published grant = grant();
+            LockLease next = await(clients.client.lock("orders").acquire());
+            pause(Duration.ofMillis(300));
+            proxy.pass();
+            proxy.cut();
+            eventuallyWaiting(key, 1);
+
+            IntStream.range(0, 50).forEach(i -> {
+                repeatEverywhere(grant.text());
+                pause(Duration.ofMillis(10));
+            });
+
+            assertThat(waiter).as("a second holder").isNotDone();
+            await(next.renew());
+            await(next.release());
+            await(waiter.join().release());
+            await(cutOff.close());
+        }
+    }
+
+    /** A grant to a client that has released it since. */
+    private Published grantOf(LockKey key) {
+        LockLease first = await(lock(clients.rival, key).acquire());
+        CompletableFuture<LockLease> second =
+                lock(clients.client, key).acquire().toFuture();
+        eventuallyWaiting(key, 1);
+        await(first.release());
+        await(second.join().release());
+        return grant();
+    }
+
+    private static ReactiveLock lock(LockClient by, LockKey key) {
+        return switch (key.kind()) {
+            case MUTEX -> by.lock(key.name());
+            case READ -> by.readWriteLock(key.name()).readLock();
+            case WRITE -> by.readWriteLock(key.name()).writeLock();
+            case SEMAPHORE -> by.semaphore(key.name(), key.permits());
+        };
+    }
+
+    /** A client has a channel from its first wait on. */
+    private void openChannelOf(String name, LockClient client) {
+        LockLease held = await(clients.newClient().lock(name).acquire());
+        CompletableFuture<LockLease> waiter = client.lock(name).acquire().toFuture();
+        eventuallyWaiting(LockKey.of(LockKind.MUTEX, name), 1);
+        await(held.release());
+        await(waiter.join().release());
+        seen.clear();
+    }
+
+    /** And its channel is up, and it has looked since. */
+    private void eventuallyWaiting(LockKey key, long waiters) {
+        String queue = Store.holderKey(key);
+        eventually(() -> clients.store.redis().hvals(queue + ":waiters").stream()
+                        .filter(entry -> !entry.endsWith(" ") && channels().anyMatch(entry::endsWith))
+                        .filter(entry -> entry.matches("(?:\\w+ \\d+ )?[2-9] .*"))
+                        .count()
+                == waiters);
+    }
+
+    private Published grant() {
+        eventually(() -> seen.stream().anyMatch(it -> it.text().startsWith("G ")));
+        return seen.stream()
+                .filter(it -> it.text().startsWith("G "))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private Stream<String> channels() {
+        return clients.store.redis().pubsubChannels().stream();
+    }
+
+    private void repeatEverywhere(String text) {
+        channels()
+                .forEach(channel ->
+                        assertThat(tenant.sync().publish(channel, text)).isPositive());
+    }
+
+    /** What was published is received and answered after less than this. */
+    private static void settle() {
+        pause(Duration.ofMillis(300));
+    }
+}

@@ -1,0 +1,258 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** Thousands of waiters that cannot be told any more: the first to pass them pays, once and in portions, and they keep their places. */
+class DeadQueueIT {
+
+    private static final int BATCHES = 8;
+    private static final int CYCLES = 40;
+
+    private Store store;
+    private RedisLockBackend backend;
+    private final List<Disposable> watches = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        store = Store.start("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000");
+        backend = store.backend();
+    }
+
+    @AfterEach
+    void stop() {
+        watches.forEach(Disposable::dispose);
+        Store.end(backend);
+        store.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void costTheLivingNothingAfterTheFirstPass(LockKind kind) {
+        long without = microsOfACycle(key(kind, "without"));
+        LockClaim holder = heldBefore(kind, 3_000);
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+
+        passedOver(holder.key());
+        long behind = microsOfACycle(holder.key());
+        assertThat(store.calls("hmget"))
+                .as("no call reads waiters; that of a mutex reads its holder")
+                .isEqualTo(kind == LockKind.MUTEX ? CYCLES : 0);
+
+        System.out.printf(
+                "[holdfast] %s, us of server per cycle: %d, behind 3 000 dead waiters %d%n", kind, without, behind);
+        assertThat(behind).as("us, %s without dead waiters", without).isLessThan(Math.max(2 * without, without + 40));
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void areReadInPortionsAndTheLivingOneBehindThemIsServed(LockKind kind) throws InterruptedException {
+        LockClaim holder = heldBefore(kind, 10_000);
+        LockClaim living = Store.claim(holder.key(), Waiting.QUEUE);
+        BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
+        Disposable watch = backend.watch(living).subscribe(signals::add);
+        assertThat(Store.answer(backend.tryAcquire(living))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
+        assertThat(store.redis().slowlogReset()).isEqualTo("OK");
+
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+
+        int looks = 1;
+        boolean isServed = false;
+        for (WatchSignal signal = signals.poll(10, TimeUnit.SECONDS); !isServed; ) {
+            assertThat(signal).isNotNull();
+            isServed = signal instanceof WatchSignal.Granted
+                    || Store.answer(backend.tryAcquire(living.withAttempt(++looks))) instanceof LockAttempt.Acquired;
+            signal = isServed ? signal : signals.poll(10, TimeUnit.SECONDS);
+        }
+        long longest = longestMicros();
+        System.out.printf(
+                "[holdfast] %s, behind 10 000: served by look %d, longest call %d us%n", kind, looks, longest);
+        assertThat(looks).as("the first pass is cut into portions").isBetween(5, 40);
+        assertThat(store.redis().zcard(Store.holderKey(holder.key()) + ":queue"))
+                .isZero();
+        watch.dispose();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void haveTheirPlacesAgainWhenTheyLook(LockKind kind) {
+        LockKey key = key(kind, "orders");
+        LockClaim holder = Store.claim(key, Waiting.NONE);
+        Store.answer(backend.tryAcquire(holder));
+        List<LockClaim> unreachable = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            unreachable.add(Store.claim(key, Waiting.QUEUE)); // not watched, so without a channel
+            assertThat(Store.answer(backend.tryAcquire(unreachable.get(i)))).isInstanceOf(LockAttempt.Queued.class);
+        }
+        List<String> order = queue(key);
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        passedOver(key);
+        LockClaim next = Store.claim(key, Waiting.NONE);
+        assertThat(Store.answer(backend.tryAcquire(next))).isInstanceOf(LockAttempt.Acquired.class);
+        LockClaim late = Store.claim(key, Waiting.QUEUE);
+        assertThat(Store.answer(backend.tryAcquire(late))).isInstanceOf(LockAttempt.Queued.class);
+
+        unreachable.forEach(it ->
+                assertThat(Store.answer(backend.tryAcquire(it.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class));
+
+        order.add(late.id());
+        assertThat(queue(key)).containsExactlyElementsOf(order);
+        for (LockClaim one : unreachable) {
+            assertThat(Store.answer(backend.release(one))).isEqualTo(Ownership.NOT_HELD);
+        }
+        Store.answer(backend.release(late));
+        Store.answer(backend.release(next));
+        assertThat(store.keys()).containsExactly(Store.holderKey(key) + ":token");
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void thatWereSetAsideAreReleasedLikeOthers(LockKind kind) {
+        LockKey key = key(kind, "orders");
+        LockClaim holder = heldBefore(kind, 0);
+        LockClaim aside = Store.claim(key, Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(aside));
+        Store.answer(backend.release(holder));
+        passedOver(key);
+        assertThat(store.redis().hget(Store.holderKey(key) + ":waiters", aside.id()))
+                .startsWith("@");
+
+        assertThat(Store.answer(backend.release(aside))).isEqualTo(Ownership.NOT_HELD);
+
+        assertThat(store.keys()).as("no tombstone: it was seen").containsExactly(Store.holderKey(key) + ":token");
+    }
+
+    /** A lock that always has waiters never lets the key of their entries expire. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void areForgottenWhenOthersQueue(LockKind kind) {
+        LockKey key = key(kind, "orders");
+        LockClaim holder = heldBefore(kind, 0);
+        String waiters = Store.holderKey(key) + ":waiters";
+        String sort = kind == LockKind.MUTEX ? "" : "write 1 ";
+        for (int i = 0; i < 40; i++) {
+            store.redis().hset(waiters, "dead " + i, "@%d %s1 30000 1000 0 gone".formatted(1_000 + i, sort));
+        }
+        List<LockClaim> queued = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            queued.add(Store.claim(key, Waiting.QUEUE));
+            watches.add(backend.watch(queued.get(i)).subscribe());
+            assertThat(Store.answer(backend.tryAcquire(queued.get(i)))).isInstanceOf(LockAttempt.Queued.class);
+            eventually(() -> !store.redis().pubsubChannels().isEmpty());
+        }
+        assertThat(store.redis().hlen(waiters) - 60).as("left of 40").isLessThan(20);
+        assertThat(store.redis().zcard(Store.holderKey(key) + ":queue")).isEqualTo(60);
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+    }
+
+    /** The lock, held, and behind it so many waiters of a client that is gone. */
+    private LockClaim heldBefore(LockKind kind, int dead) {
+        LockKey key = key(kind, "orders");
+        LockClaim holder = Store.claim(key, Waiting.NONE);
+        assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
+        RedisLockBackend dying = store.backend();
+        Long queued = Store.answer(Flux.range(0, dead)
+                .flatMap(
+                        n -> {
+                            LockClaim waiter = Store.claim(key, Waiting.QUEUE);
+                            watches.add(dying.watch(waiter).subscribe());
+                            return dying.tryAcquire(waiter);
+                        },
+                        128)
+                .filter(LockAttempt.Queued.class::isInstance)
+                .count());
+        assertThat(queued).isEqualTo(dead);
+        eventually(() -> dead == 0 || !store.redis().pubsubChannels().isEmpty());
+        Store.end(dying);
+        long end = serverSeconds() + 2; // none has just looked
+        eventually(
+                () -> serverSeconds() >= end && store.redis().pubsubChannels().isEmpty());
+        return holder;
+    }
+
+    /** The least of several, since what else the machine does only ever adds. */
+    private long microsOfACycle(LockKey key) {
+        cycle(key);
+        return IntStream.range(0, BATCHES)
+                .mapToLong(batch -> microsOfABatch(key))
+                .min()
+                .orElseThrow();
+    }
+
+    private long microsOfABatch(LockKey key) {
+        String reset = store.redis().configResetstat();
+        assertThat(reset).isEqualTo("OK");
+        for (int i = 0; i < CYCLES; i++) {
+            cycle(key);
+        }
+        Matcher line = Pattern.compile("cmdstat_evalsha:calls=(\\d+),usec=(\\d+)")
+                .matcher(store.redis().info("commandstats"));
+        assertThat(line.find()).isTrue();
+        assertThat(line.group(1)).isEqualTo(Integer.toString(2 * CYCLES));
+        return Long.parseLong(line.group(2)) / CYCLES;
+    }
+
+    /** In portions, and not before a second has passed since they looked. */
+    private void passedOver(LockKey key) {
+        eventually(() -> isFree(key) && store.redis().zcard(Store.holderKey(key) + ":queue") == 0);
+    }
+
+    private boolean isFree(LockKey key) {
+        LockClaim claim = Store.claim(key, Waiting.NONE);
+        boolean isAcquired = Store.answer(backend.tryAcquire(claim)) instanceof LockAttempt.Acquired;
+        Store.answer(backend.release(claim));
+        return isAcquired;
+    }
+
+    private void cycle(LockKey key) {
+        LockClaim claim = Store.claim(key, Waiting.NONE);
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    private long serverSeconds() {
+        return Long.parseLong(store.redis().time().get(0));
+    }
+
+    private long longestMicros() {
+        return store.redis().slowlogGet(1_000).stream()
+                .map(entry -> (List<?>) entry)
+                .filter(entry ->
+                        String.valueOf(entry.get(3)).toLowerCase(Locale.ROOT).contains("evalsha"))
+                .mapToLong(entry -> (Long) entry.get(2))
+                .max()
+                .orElseThrow();
+    }
+
+    private List<String> queue(LockKey key) {
+        return new ArrayList<>(store.redis().zrange(Store.holderKey(key) + ":queue", 0, -1));
+    }
+
+    private static LockKey key(LockKind kind, String name) {
+        return LockKey.of(kind, name);
+    }
+}

@@ -1,0 +1,159 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** A server without memory refuses new locks. What is held is renewed, and every release frees its lock. */
+class FullMemoryIT {
+
+    private Store store;
+    private RedisLockBackend backend;
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        backend = store.backend();
+    }
+
+    @AfterEach
+    void stop() {
+        memory("0");
+        Store.end(backend);
+        store.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void releaseWhoseLookWasUnansweredFreesTheLock(LockKind kind) {
+        LockClaim claim = claim(kind, Waiting.QUEUE);
+        loseAnswerOf(claim);
+        memory("1");
+
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+
+        assertThat(store.redis().exists(holderKey(kind))).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void releaseWhoseLookWasUnansweredServesTheWaiter(LockKind kind) {
+        LockClaim claim = claim(exclusive(kind), Waiting.QUEUE);
+        loseAnswerOf(claim);
+        LockClaim waiter = claim(kind, Waiting.QUEUE);
+        Disposable watch = backend.watch(waiter).subscribe();
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        eventually(() -> !store.redis().pubsubChannels().isEmpty());
+        memory("1");
+
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+        watch.dispose();
+    }
+
+    /** Its look may still be under way. */
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void withdrawalOfAClaimThatIsNotThereIsCarriedOut(LockKind kind) {
+        LockClaim claim = claim(kind, Waiting.NONE);
+        memory("1");
+
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
+        memory("0");
+        assertThat(Store.answer(backend.tryAcquire(claim)))
+                .as("a look that comes after its withdrawal")
+                .isInstanceOf(LockAttempt.Contended.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void waiterGivesUpItsPlace(LockKind kind) {
+        LockClaim holder = claim(exclusive(kind), Waiting.NONE);
+        LockClaim waiter = claim(kind, Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(holder));
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        memory("1");
+
+        assertThat(Store.answer(backend.release(waiter))).isEqualTo(Ownership.NOT_HELD);
+
+        assertThat(store.redis().exists(holderKey(kind) + ":queue")).isZero();
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void whatIsHeldIsRenewedAndLookedAt(LockKind kind) {
+        LockClaim claim = claim(kind, Waiting.NONE);
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        memory("1");
+
+        assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
+        assertThat(Store.answer(backend.tryAcquire(claim.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Store.answer(backend.release(claim.withAttempt(2)))).isEqualTo(Ownership.HELD);
+    }
+
+    /** The waiters of a dead client are set aside by that release. */
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void releasePassesDeadWaiters(LockKind kind) {
+        LockClaim holder = claim(exclusive(kind), Waiting.NONE);
+        Store.answer(backend.tryAcquire(holder));
+        for (int i = 0; i < 5; i++) {
+            assertThat(Store.answer(backend.tryAcquire(claim(kind, Waiting.QUEUE))))
+                    .isInstanceOf(LockAttempt.Queued.class);
+        }
+        long end = Long.parseLong(store.redis().time().get(0)) + 2; // none has just looked
+        eventually(() -> Long.parseLong(store.redis().time().get(0)) >= end);
+        memory("1");
+
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+
+        assertThat(store.redis().exists(holderKey(kind), holderKey(kind) + ":queue"))
+                .isZero();
+    }
+
+    /** Paused, the server reads the look when nobody waits for its answer any more. */
+    private void loseAnswerOf(LockClaim claim) {
+        LockClaim other = Store.claim(LockKey.of(claim.key().kind(), "warm-up"), Waiting.NONE);
+        Store.answer(backend.tryAcquire(other));
+        Store.answer(backend.release(other));
+        store.server.pause();
+        Store.answer(backend.tryAcquire(claim)
+                .timeout(Duration.ofMillis(200), Mono.empty())
+                .then());
+        store.server.resume();
+        eventually(() -> store.redis().exists(Store.holderKey(claim.key())) == 1);
+    }
+
+    /** A reader waits for a writer, and everything else for its own kind. */
+    private static LockKind exclusive(LockKind kind) {
+        return kind == LockKind.READ ? LockKind.WRITE : kind;
+    }
+
+    private static LockClaim claim(LockKind kind, Waiting waiting) {
+        return Store.claim(LockKey.of(kind, "orders"), waiting);
+    }
+
+    private static String holderKey(LockKind kind) {
+        return Store.holderKey(LockKey.of(kind, "orders"));
+    }
+
+    private void memory(String bytes) {
+        assertThat(store.redis().configSet("maxmemory", bytes)).isEqualTo("OK");
+    }
+}

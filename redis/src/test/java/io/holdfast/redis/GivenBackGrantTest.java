@@ -1,0 +1,59 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** A grant that nobody waits for goes back to the server, by a request of which no lock client knows. */
+class GivenBackGrantTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(2);
+
+    private final ManualDriver driver = new ManualDriver();
+    private final RedisLockBackend backend =
+            RedisLockBackend.builder(RedisURI.create("redis://localhost")).build(driver, "me");
+    private final LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+
+    private void giveBack() {
+        backend.giveBack(new PushMessage("left", Replies.granted(7, 1, 2_000), LockKeys.of("holdfast:", key)));
+    }
+
+    @Test
+    void whatIsGivenBackOnAConnectionThatHangsIsNotWaitedForForEver() {
+        giveBack();
+        assertThat(driver.sent).hasSize(1);
+        assertThat(driver.sent.get(0).isDone()).isFalse();
+
+        driver.pass(LIMIT.minusMillis(1));
+        assertThat(driver.sent.get(0).isDone()).isFalse();
+        driver.pass(Duration.ofMillis(1));
+
+        assertThat(driver.sent.get(0).isDone()).isTrue();
+    }
+
+    /** It brings the script that the releases wait for. They are given up on by their client, and hang no connection themselves. */
+    @Test
+    void aReleaseDoesNotWaitForEverForAScriptThatAGivenBackGrantBrings() {
+        giveBack();
+        assertThat(driver.sent.get(0).completeExceptionally(new RedisNoScriptException("NOSCRIPT No matching script")))
+                .isTrue();
+        assertThat(driver.sent).hasSize(2);
+        assertThat(driver.sent.get(1).getType()).isEqualTo(CommandType.EVAL);
+        LockClaim held = Store.claim("invoices", Waiting.NONE);
+        var release = backend.release(held).subscribe();
+        assertThat(driver.sent).as("waits for the script").hasSize(2);
+
+        driver.pass(LIMIT.plusSeconds(1));
+
+        assertThat(driver.sent).hasSizeGreaterThan(2);
+        release.dispose();
+    }
+}

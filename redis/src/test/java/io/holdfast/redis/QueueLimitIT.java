@@ -1,0 +1,146 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockClient;
+import io.holdfast.LockQueueFullException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+
+/** At most so many waiters for one lock, counted by the server. */
+class QueueLimitIT {
+
+    private Store store;
+    private RedisLockBackend backend;
+    private final List<Disposable> watches = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        backend = limited();
+    }
+
+    private RedisLockBackend limited() {
+        return RedisLockBackend.builder(store.uri()).maxWaiters(3).build();
+    }
+
+    @AfterEach
+    void stop() {
+        watches.forEach(Disposable::dispose);
+        Store.end(backend);
+        store.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void oneTooManyIsRefusedAndLeavesNothing(LockKind kind) {
+        LockClaim holder = held(kind);
+        List<LockClaim> waiters = queued(backend, holder.key(), 3);
+        List<String> before = store.keys();
+        LockClaim oneMore = Store.claim(holder.key(), Waiting.QUEUE);
+
+        LockQueueFullException full =
+                catchThrowableOfType(LockQueueFullException.class, () -> Store.answer(backend.tryAcquire(oneMore)));
+
+        assertThat(full.limit()).isEqualTo(3);
+        assertThat(full.lockName()).isEqualTo("orders");
+        assertThat(full)
+                .hasMessageContaining("on Redis at " + store.server.host())
+                .hasMessageContaining("maxWaiters of the RedisLockBackend is 3");
+        assertThat(store.keys()).containsExactlyInAnyOrderElementsOf(before);
+        assertThat(store.redis().hexists(Store.holderKey(holder.key()) + ":waiters", oneMore.id()))
+                .isFalse();
+        assertThat(Store.answer(backend.tryAcquire(waiters.get(2).withAttempt(2))))
+                .as("a waiter that has its place")
+                .isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(holder.key(), Waiting.NONE))))
+                .as("an attempt that does not wait")
+                .isInstanceOf(LockAttempt.Contended.class);
+        Store.answer(backend.release(waiters.get(0)));
+        assertThat(Store.answer(backend.tryAcquire(oneMore.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void deadWaitersDoNotCountThoughTheHolderGoesOn(LockKind kind) {
+        LockClaim holder = held(kind);
+        RedisLockBackend dying = limited();
+        queued(dying, holder.key(), 3);
+        Store.end(dying);
+        eventually(() -> store.redis().pubsubChannels().isEmpty());
+
+        queued(backend, holder.key(), 3);
+
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim(holder.key(), Waiting.QUEUE))))
+                .isInstanceOf(LockQueueFullException.class);
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void readersAreCountedWithTheWritersTheyWaitWith() {
+        LockClaim holder = held(LockKind.WRITE);
+        queued(backend, holder.key(), 2);
+        queued(backend, LockKey.of(LockKind.READ, "orders"), 1);
+
+        assertThatThrownBy(() -> Store.answer(
+                        backend.tryAcquire(Store.claim(LockKey.of(LockKind.READ, "orders"), Waiting.QUEUE))))
+                .isInstanceOf(LockQueueFullException.class);
+    }
+
+    @Test
+    void aClientIsToldOfTheFullQueue() {
+        LockClaim holder = held(LockKind.MUTEX);
+        queued(backend, holder.key(), 3);
+        LockClient client = LockClient.create(limited());
+
+        assertThatThrownBy(() -> Store.answer(client.lock("orders").acquire()))
+                .isInstanceOf(LockQueueFullException.class);
+
+        assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(store.redis().zcard(Store.holderKey("orders") + ":queue")).isEqualTo(3);
+    }
+
+    private LockClaim held(LockKind kind) {
+        LockClaim holder = Store.claim(LockKey.of(kind, "orders"), Waiting.NONE);
+        assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
+        return holder;
+    }
+
+    @CanIgnoreReturnValue
+    private List<LockClaim> queued(RedisLockBackend by, LockKey key, int count) {
+        List<LockClaim> claims = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            LockClaim claim = Store.claim(key, Waiting.QUEUE);
+            watches.add(by.watch(claim).subscribe(signal -> {}, error -> {}));
+            eventually(() -> isQueued(by, claim)); // a dead one is known when it has not looked for a second
+            eventually(() -> !store.redis().pubsubChannels().isEmpty());
+            claims.add(claim);
+        }
+        return claims;
+    }
+
+    private static boolean isQueued(RedisLockBackend by, LockClaim claim) {
+        try {
+            return Store.answer(by.tryAcquire(claim)) instanceof LockAttempt.Queued;
+        } catch (LockQueueFullException full) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockQueueFullException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** An attempt that the server refuses because the queue is full is answered like any other. */
+class RefusedLookTest {
+
+    private final ManualDriver driver = new ManualDriver();
+    private final RedisFailures failures = RedisFailures.at(List.of(RedisURI.create("redis://localhost")));
+    private final PushChannel channel = new PushChannel(
+            driver,
+            new SingleMaster(driver, RedisURI.create("redis://localhost")),
+            "holdfast:",
+            "me",
+            failures,
+            claim -> "holdfast:{" + claim.key().name() + "}:mutex",
+            message -> {});
+    private final LockRequests requests =
+            new LockRequests("holdfast:", Duration.ofSeconds(2), new QueueLimit(3, "localhost"), channel::nameAt);
+
+    @Test
+    void aRefusedAttemptMakesRoomForTheNextWaiterThatIsToLookAgain() {
+        List<String> told = new ArrayList<>();
+        List<LockClaim> claims = new ArrayList<>();
+        for (int i = 0; i <= PacedLooks.MOST_AT_ONCE; i++) {
+            LockClaim claim = Store.claim("orders " + i, Waiting.QUEUE);
+            claims.add(claim);
+            var unused = channel.watch(claim).subscribe(signal -> told.add(claim.id()));
+        }
+        channel.watches().tellAll(watched -> true, new WatchSignal.Changed());
+        assertThat(told).hasSize(PacedLooks.MOST_AT_ONCE);
+        LockClaim first = claims.stream()
+                .filter(claim -> claim.id().equals(told.get(0)))
+                .findFirst()
+                .orElseThrow();
+
+        assertThatThrownBy(() -> answered(first, new long[] {4, 3})).isInstanceOf(LockQueueFullException.class);
+
+        assertThat(told).hasSize(PacedLooks.MOST_AT_ONCE + 1);
+    }
+
+    @SuppressWarnings("unchecked")
+    private LockAttempt answered(LockClaim claim, long[] reply) {
+        Function<long[], LockAttempt> decode = (Function<long[], LockAttempt>)
+                (Function<?, ?>) requests.acquire(claim, new ChannelLook(channel, claim))
+                        .reading()
+                        .decode();
+        return decode.apply(reply);
+    }
+}

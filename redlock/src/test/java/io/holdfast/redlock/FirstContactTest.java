@@ -1,0 +1,97 @@
+package io.holdfast.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A master's first answer takes the time of a connection; that is no reason to count a healthy master as failed. */
+class FirstContactTest {
+
+    private static final Duration CONNECTING = Duration.ofMillis(700);
+
+    @RegisterExtension
+    final Five five = new Five();
+
+    private final Five.Client client = five.client();
+
+    private void answersTake(Duration time, Integer... numbers) {
+        List.of(numbers).forEach(number -> client.roundTrip(number, time));
+    }
+
+    /** In milliseconds, whatever the answer is. */
+    private long look() {
+        long begin = five.millis();
+        LockClaim claim = Five.claim();
+        five.answer(client.backend
+                .tryAcquire(claim)
+                .onErrorReturn(LockBackendException.class, new LockAttempt.Contended(Duration.ZERO)));
+        long took = five.millis() - begin;
+        five.answer(client.backend.release(claim).onErrorComplete().thenReturn(true));
+        return took;
+    }
+
+    private LockClaim heldBySomebodyElseAt(Integer... numbers) {
+        LockClaim other = Five.claim();
+        List.of(numbers)
+                .forEach(number -> five.answer(five.masters.get(number - 1).tryAcquire(other)));
+        return other;
+    }
+
+    private void releaseEverywhere(LockClaim claim) {
+        five.masters.forEach(master -> five.answer(master.release(claim)));
+    }
+
+    @Test
+    void connectingDoesNotCountAgainstTheTimeLimitOfAHealthyMaster() {
+        answersTake(CONNECTING, 1, 2, 3, 4, 5);
+        LockClaim claim = Five.claim();
+        LockAttempt answer = client.look(claim);
+        assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
+        client.up();
+        five.answer(client.backend.release(claim));
+    }
+
+    @Test
+    void aMasterThatHangsFromTheBeginningCostsNothingWhileAMajorityAnswers() {
+        client.hung(1, 2);
+        assertThat(look()).isZero();
+        LockClaim other = heldBySomebodyElseAt(3);
+        assertThat(look()).as("its vote would be needed, for the usual time").isEqualTo(Five.LIMIT.toMillis());
+        releaseEverywhere(other);
+    }
+
+    @Test
+    void whenAMajorityHasAnsweredLateTheOthersGetNoMoreTimeThanUsual() {
+        answersTake(CONNECTING, 1, 2, 3);
+        client.hung(4, 5);
+        LockClaim other = heldBySomebodyElseAt(1);
+        assertThat(look()).isEqualTo(CONNECTING.plus(Five.LIMIT).toMillis());
+        client.up();
+        releaseEverywhere(other);
+    }
+
+    @Test
+    void aMajorityThatHangsFromTheBeginningIsGivenUpOnInsideTheOperationTimeout() {
+        client.hung(1, 2, 3);
+        assertThatThrownBy(() -> client.look(Five.claim()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("no answer within 1400 ms");
+        assertThat(five.millis()).isEqualTo(1_400);
+        five.pass(FirstContacts.LONGEST);
+        assertThat(look()).as("not new any more").isEqualTo(Five.LIMIT.toMillis());
+    }
+
+    @Test
+    void aMasterThatHasAnsweredOnceHasNoMoreTimeThanUsual() {
+        var unused = look();
+        client.hung(1, 2, 3);
+        assertThat(look()).isEqualTo(Five.LIMIT.toMillis());
+    }
+}

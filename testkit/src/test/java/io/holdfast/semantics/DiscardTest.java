@@ -1,0 +1,90 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.LEASE;
+import static io.holdfast.semantics.World.NAME;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockLostException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
+import reactor.test.publisher.TestPublisher;
+import reactor.test.subscriber.TestSubscriber;
+
+/** What the work emits while its subscriber leaves, or its lease is lost, goes to the discard hook, which may own buffers. */
+class DiscardTest {
+
+    @RegisterExtension
+    final World world = new World();
+
+    private final TestPublisher<String> work =
+            TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
+    private final List<Object> discarded = new ArrayList<>();
+    private final List<Object> dropped = new ArrayList<>();
+
+    @BeforeEach
+    void noteWhatIsDropped() {
+        Hooks.onNextDropped(dropped::add);
+    }
+
+    @AfterEach
+    void forgetTheHook() {
+        Hooks.resetOnNextDropped();
+    }
+
+    private TestSubscriber<String> begun() {
+        TestSubscriber<String> result = TestSubscriber.create();
+        Flux.from(world.lock().withLockMany(lease -> deaf()))
+                .doOnDiscard(String.class, discarded::add)
+                .subscribe(result);
+        return result;
+    }
+
+    /** Its subscription takes no notice of a cancellation, as one on another thread that comes too late. */
+    private Flux<String> deaf() {
+        return Flux.from(subscriber -> work.subscribe(subscriber));
+    }
+
+    @Test
+    void anElementThatRacesACancellationIsDiscarded() {
+        TestSubscriber<String> result = begun();
+        work.next("passed on");
+        result.cancel();
+
+        work.next("too late");
+
+        assertThat(result.getReceivedOnNext()).containsExactly("passed on");
+        assertThat(discarded).containsExactly("too late");
+        assertThat(dropped).isEmpty();
+    }
+
+    @Test
+    void anElementThatRacesALossIsDiscarded() {
+        TestSubscriber<String> result = begun();
+        world.takeAway(NAME);
+        world.pass(LEASE.dividedBy(3));
+        assertThat(result.expectTerminalError()).isInstanceOf(LockLostException.class);
+
+        work.next("too late");
+
+        assertThat(discarded).containsExactly("too late");
+        assertThat(dropped).isEmpty();
+    }
+
+    @Test
+    void anElementAfterTheEndOfTheWorkIsDroppedAsAnywhereElse() {
+        TestSubscriber<String> result = begun();
+        work.complete();
+        assertThat(result.isTerminatedComplete()).isTrue();
+
+        work.next("against the rules");
+
+        assertThat(dropped).containsExactly("against the rules");
+        assertThat(discarded).isEmpty();
+    }
+}

@@ -1,0 +1,143 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LockQueueFullException;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+/** A client that is told how many may wait lets no more wait, and a store's own limit is told as such. */
+class MaxWaitersTest {
+
+    @RegisterExtension
+    final World world = new World();
+
+    private LockClient limited(int limit) {
+        return world.client(builder -> builder.maxWaiters(limit));
+    }
+
+    @Test
+    void oneMoreIsRefusedBeforeAnythingIsSent() {
+        LockClient client = limited(2);
+        LockLease rival = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> first =
+                world.subscribe(client.lock(World.NAME).acquire());
+        TestSubscriber<LockLease> second =
+                world.subscribe(client.lock(World.NAME).acquire());
+        int sent = world.on(Operation.TRY_ACQUIRE).calls();
+
+        assertThat(world.subscribe(client.lock("another").acquire()).expectTerminalError())
+                .isInstanceOfSatisfying(LockQueueFullException.class, full -> {
+                    assertThat(full.limit()).isEqualTo(2);
+                    assertThat(full.lockName()).isEqualTo("another");
+                    assertThat(full).hasMessageContainingAll("'another'", "maxWaiters", "which is 2");
+                });
+        assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isEqualTo(sent);
+
+        world.subscribe(rival.release());
+        assertThat(world.granted(client.lock("another").acquire()).isValid()).isTrue();
+        first.cancel();
+        second.cancel();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void whatEndedDoesNotCount() {
+        LockClient client = limited(1);
+        world.granted(client.lock("granted").acquire());
+        LockLease rival = world.granted(world.rivalLock().acquire());
+        world.subscribe(client.lock(World.NAME).acquire()).cancel();
+        world.pass(Duration.ZERO);
+        LockOptions brief = LockOptions.builder()
+                .waitTimeout(Duration.ofSeconds(1))
+                .leaseDuration(World.LEASE)
+                .build();
+        TestSubscriber<LockLease> timedOut =
+                world.subscribe(client.lock(World.NAME).with(brief).acquire());
+        world.pass(Duration.ofSeconds(1));
+        assertThat(timedOut.isTerminatedError()).isTrue();
+
+        assertThat(world.granted(client.lock("free").acquire()).isValid()).isTrue();
+        world.subscribe(rival.release());
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aCancelledOneCountsUntilItsRequestIsAnsweredOrItsTimeIsUp() {
+        LockClient client = limited(1);
+        world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());
+        world.subscribe(client.lock("lost").acquire()).cancel();
+
+        assertThat(world.subscribe(client.lock("free").acquire()).expectTerminalError())
+                .isInstanceOf(LockQueueFullException.class);
+        world.pass(OPERATION_TIMEOUT);
+        assertThat(world.granted(client.lock("free").acquire()).isValid()).isTrue();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void whatNeverWaitsIsNotLimited() {
+        LockClient client = limited(1);
+        LockLease rival = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> waiting =
+                world.subscribe(client.lock(World.NAME).acquire());
+
+        LockLease taken = world.granted(client.lock("a").tryAcquire());
+        assertThat(taken.isValid()).isTrue();
+        assertThat(world.subscribe(client.lock(World.NAME).tryAcquire()).isTerminatedComplete())
+                .isTrue();
+
+        waiting.cancel();
+        world.subscribe(rival.release());
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void theStoresOwnLimitIsToldAsItIsAndLeavesNothing() {
+        LockQueueFullException full = new LockQueueFullException(World.NAME, 7, "seven wait already");
+        LockBackend refusing = new Refusing(world.store, full);
+        LockClient client = LockClient.builder(refusing)
+                .timer(world.clock)
+                .closeBackend(false)
+                .build();
+        LockLease rival = world.granted(world.rivalLock().acquire());
+
+        assertThat(world.subscribe(client.lock(World.NAME).acquire()).expectTerminalError())
+                .isSameAs(full);
+        assertThat(world.subscribe(client.lock(World.NAME).tryAcquire()).expectTerminalError())
+                .isSameAs(full);
+
+        world.subscribe(rival.release());
+        world.subscribe(client.close());
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void noneMayWaitIsNoLimit() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.builder(world.store).maxWaiters(0))
+                .withMessageContaining("maxWaiters must be at least 1, was 0");
+    }
+
+    private record Refusing(LockBackend delegate, LockQueueFullException full) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.error(full);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.holdfast.zookeeper;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides how many claims of this client may enter one queue now. Each creation that is under way makes the queue longer before its client
+ * sees how long it is. So only a small share of the room that is left may be under way at once, and never so many that what else the
+ * client sends would wait long for its answer.
+ *
+ * @param <T> a claim that wants to enter
+ */
+final class Gate<T> {
+
+    /** Of the room. As many clients may fill a queue at the same moment, and none of them makes it longer than its limit. */
+    static final int SHARE = 32;
+
+    /**
+     * However much room there is. A server answers one session in order, so a renewal waits for all that its client sent before, and each
+     * creation comes with a list. More than this would not fill the queue sooner.
+     */
+    static final int MOST_UNDER_WAY = 32;
+
+    private final Deque<T> waiting = new ArrayDeque<>();
+    private int known;
+    private int underWay;
+    private boolean isAsking;
+
+    /** Last in line. */
+    void add(T claim) {
+        waiting.addLast(claim);
+    }
+
+    /** The next one that may enter now; its creation is under way from now on. */
+    @Nullable
+    T next(int places) {
+        if (waiting.isEmpty() || underWay >= share(places)) {
+            return null;
+        }
+        underWay++;
+        return waiting.removeFirst();
+    }
+
+    /** Whether claims wait, and no answer is on its way that would tell more. If so, the question is on its way from now on. */
+    boolean hasToAsk() {
+        boolean hasTo = !waiting.isEmpty() && underWay == 0 && !isAsking;
+        isAsking |= hasTo;
+        return hasTo;
+    }
+
+    /** The question was answered. */
+    void asked() {
+        isAsking = false;
+    }
+
+    /** A creation was answered. */
+    void answered() {
+        underWay--;
+    }
+
+    /** The queue had so many places a moment ago. */
+    void learn(int size) {
+        known = size;
+    }
+
+    boolean isFull(int places) {
+        return known >= places;
+    }
+
+    /** None waits any more. */
+    List<T> turnAway() {
+        List<T> all = List.copyOf(waiting);
+        waiting.clear();
+        return all;
+    }
+
+    /** Nothing is under way, and what is known is as good as nothing: the queue is not long. */
+    boolean isForgettable(int places) {
+        return isIdle() && known < places / 2;
+    }
+
+    boolean isIdle() {
+        return waiting.isEmpty() && underWay == 0 && !isAsking;
+    }
+
+    private int share(int places) {
+        return isFull(places) ? 0 : Math.max(1, Math.min(MOST_UNDER_WAY, (places - known) / SHARE));
+    }
+}

@@ -1,0 +1,170 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.testkit.LeftoversExtension;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.apache.curator.framework.CuratorFramework;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** What waiters cost a real server while nothing happens, and what wakes them. */
+class ZooKeeperWaitersIT {
+
+    private static final String ROOT = "/waiters/holdfast";
+    private static final int WAITERS = 60;
+    private static final int FLOOD = 1_000;
+
+    /** As long as a test may be; much longer than the leases that the waiters ask for. */
+    private static final Duration QUIET = Duration.ofSeconds(3);
+
+    private static final LockOptions SHORT_LEASES =
+            LockOptions.builder().leaseDuration(Duration.ofSeconds(1)).build();
+
+    private static final LockOptions UNRENEWED = LockOptions.builder()
+            .leaseDuration(Duration.ofMinutes(1))
+            .autoRenew(false)
+            .build();
+
+    private static Store store;
+    private static CuratorFramework curator;
+
+    private final ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
+    private final LockClient locks = LockClient.create(backend);
+
+    @RegisterExtension
+    final LeftoversExtension leftovers = new LeftoversExtension().watch("tree", () -> store.claims(ROOT));
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        curator = store.client("waiters", store.address(), Duration.ofSeconds(60));
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @AfterEach
+    void close() {
+        Waiting.forMono(locks.close());
+    }
+
+    @Test
+    void waitersForPermitsWriteNothingWhileTheyWait() {
+        LockLease holder =
+                Waiting.forMono(locks.semaphore("quiet", 1).with(UNRENEWED).acquire());
+        Disposable waiting = wait(locks.semaphore("quiet", 1).with(SHORT_LEASES));
+        long zxid = zxid();
+        Waiting.pass(QUIET);
+        assertThat(zxid() - zxid).as("transactions").isZero();
+        waiting.dispose();
+        Waiting.forMono(holder.release());
+    }
+
+    @Test
+    void shortLeasesDoNotMakeWaitersPoll() {
+        LockLease holder = Waiting.forMono(locks.lock("polled").with(UNRENEWED).acquire());
+        LockLease permit =
+                Waiting.forMono(locks.semaphore("polled", 1).with(UNRENEWED).acquire());
+        Disposable first = wait(locks.lock("polled").with(SHORT_LEASES));
+        Disposable second = wait(locks.semaphore("polled", 1).with(SHORT_LEASES));
+        long packets = packets();
+        Waiting.pass(QUIET);
+        // Pings and the pulse of two sessions.
+        assertThat(packets() - packets).as("requests").isLessThan(10);
+        first.dispose();
+        second.dispose();
+        Waiting.forMono(holder.release());
+        Waiting.forMono(permit.release());
+    }
+
+    /** The server answers one session in order, so what it has to do first is what a renewal of the same client waits for. */
+    @Test
+    void thousandsThatComeAtOnceDoNotStandBeforeTheRenewalsOfTheirClient() {
+        LockLease holder = Waiting.forMono(locks.lock("flooded").acquire());
+        Disposable waiting = Flux.range(0, FLOOD)
+                .flatMap(i -> locks.lock("flooded").acquire(), Integer.MAX_VALUE)
+                .subscribe(lease -> {}, error -> {});
+        // Usually 100: creations, lists and what is read of the nodes in front. With all under way at once, it is 1
+        // 000.
+        assertThat(answersBeforeAnother(FLOOD + 1)).isLessThanOrEqualTo(400);
+        assertThat(holder.isValid()).isTrue();
+        waiting.dispose();
+        Waiting.forMono(holder.release());
+    }
+
+    /** How many answers the server gave while the back end waited for one of its own: the median, since this thread may be late. */
+    private long answersBeforeAnother(int places) {
+        List<Long> answers = new ArrayList<>();
+        Waiting.until("all are queued", () -> {
+            long sent = store.server().inside().serverStats().getPacketsSent();
+            Waiting.forMono(backend.ping());
+            answers.add(store.server().inside().serverStats().getPacketsSent() - sent);
+            return store.server().nodesIn(ROOT + "/mutex/flooded") >= places;
+        });
+        System.out.printf("answers that came before another one: %s%n", answers);
+        return answers.stream().sorted().skip(answers.size() / 2).findFirst().orElseThrow();
+    }
+
+    /** All are there, and have read what they wait for. */
+    private static Disposable wait(ReactiveLock lock) {
+        int before = store.claims(ROOT).size();
+        int watches = store.server().watches();
+        Disposable waiting = Flux.range(0, WAITERS)
+                .flatMap(i -> lock.acquire(), Integer.MAX_VALUE)
+                .subscribe(lease -> {}, error -> {});
+        Waiting.until("all are queued", () -> store.claims(ROOT).size() == before + WAITERS);
+        Waiting.until("all are settled", () -> store.server().watches() >= watches + WAITERS);
+        Waiting.pass(Duration.ofMillis(300));
+        return waiting;
+    }
+
+    private static long zxid() {
+        return store.server().inside().getZKDatabase().getDataTreeLastProcessedZxid();
+    }
+
+    private static long packets() {
+        return store.server().inside().serverStats().getPacketsReceived();
+    }
+
+    private static LockClaim claim(io.holdfast.spi.Waiting waiting) {
+        String id = UUID.randomUUID().toString().replace("-", "");
+        return LockClaim.first(new LockKey(LockKind.SEMAPHORE, "notified", 2), id, Duration.ofSeconds(30), waiting);
+    }
+
+    @Test
+    void claimThatOnlyWantsToBeToldHearsOfEachPermitThatIsGivenBack() {
+        LockClaim first = claim(io.holdfast.spi.Waiting.QUEUE);
+        LockClaim second = claim(io.holdfast.spi.Waiting.QUEUE);
+        LockClaim told = claim(io.holdfast.spi.Waiting.NOTIFY);
+        assertThat(Waiting.forMono(backend.tryAcquire(first))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Waiting.forMono(backend.tryAcquire(second))).isInstanceOf(LockAttempt.Acquired.class);
+        var signal =
+                backend.watch(told).ofType(WatchSignal.Changed.class).next().toFuture();
+        assertThat(Waiting.forMono(backend.tryAcquire(told))).isInstanceOf(LockAttempt.Contended.class);
+        Waiting.forMono(backend.release(first));
+        assertThat(signal).as("the older permit is free").succeedsWithin(Duration.ofSeconds(5));
+        assertThat(Waiting.forMono(backend.tryAcquire(told))).isInstanceOf(LockAttempt.Acquired.class);
+        Waiting.forMono(backend.release(second));
+        Waiting.forMono(backend.release(told));
+    }
+}

@@ -1,0 +1,14 @@
+package io.holdfast.zookeeper.vertx;
+
+import reactor.blockhound.BlockHound;
+import reactor.blockhound.integration.BlockHoundIntegration;
+
+/** Where Vert.x itself may wait on an event loop of its own. */
+public final class VertxWaits implements BlockHoundIntegration {
+
+    @Override
+    public void applyTo(BlockHound.Builder builder) {
+        // The last task of its shutdown empties the queue of the worker pool, which takes the queue's lock.
+        builder.allowBlockingCallsInside("io.vertx.core.internal.WorkerPool", "close");
+    }
+}
