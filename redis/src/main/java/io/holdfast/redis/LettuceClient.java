@@ -29,6 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -45,6 +46,11 @@ final class LettuceClient implements Driver {
     private static final int CLOSING_SECONDS = 15;
 
     private final RedisClient client;
+    private final Tls tls;
+
+    /** The options of the client, given those of TLS. */
+    private final Function<SslOptions, ClientOptions> options;
+
     private final DriverResources resources;
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
@@ -64,10 +70,14 @@ final class LettuceClient implements Driver {
 
     private LettuceClient(
             RedisClient client,
+            Tls tls,
+            Function<SslOptions, ClientOptions> options,
             DriverResources resources,
             @Nullable ClientResources own,
             @Nullable EvictionCheck eviction) {
         this.client = client;
+        this.tls = tls;
+        this.options = options;
         this.resources = resources;
         this.own = own;
         this.eviction = eviction;
@@ -79,23 +89,23 @@ final class LettuceClient implements Driver {
      *
      * @param protocol the only one to be spoken; null for the newest that the server has
      */
-    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, @Nullable ProtocolVersion protocol) {
+    static LettuceClient create(@Nullable ClientResources shared, Tls tls, @Nullable ProtocolVersion protocol) {
         return create(
                 shared,
-                ssl,
+                tls,
                 protocol,
                 TimeoutOptions.builder().timeoutCommands(false).build(),
                 new EvictionCheck());
     }
 
-    /** For whoever has no engine. */
-    static LettuceClient create(@Nullable ClientResources shared, SslOptions ssl, TimeoutOptions timeouts) {
-        return create(shared, ssl, null, timeouts, null);
+    /** For an inspector: it has no engine, so the driver bounds the commands. */
+    static LettuceClient create(@Nullable ClientResources shared, Tls tls, TimeoutOptions timeouts) {
+        return create(shared, tls, null, timeouts, null);
     }
 
     private static LettuceClient create(
             @Nullable ClientResources shared,
-            SslOptions ssl,
+            Tls tls,
             @Nullable ProtocolVersion protocol,
             TimeoutOptions timeouts,
             @Nullable EvictionCheck eviction) {
@@ -103,11 +113,11 @@ final class LettuceClient implements Driver {
         ClientResources own = shared == null ? used : null;
         DriverResources resources = new DriverResources(used);
         RedisClient client = RedisClient.create(resources);
-        client.setOptions(options(ssl, protocol, timeouts));
-        return new LettuceClient(client, resources, own, eviction);
+        client.setOptions(options(SslOptions.create(), protocol, timeouts));
+        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, own, eviction);
     }
 
-    /** The driver forgets what it does not replay, and whoever waits for an answer would wait for ever: so it is told. */
+    /** The driver forgets what it does not replay, and the command would wait for its answer for ever: so it fails. */
     private static boolean drop(RedisCommand<?, ?, ?> command) {
         boolean unused = command.completeExceptionally(
                 new RedisException("the connection was closed before the answer came; the command is not sent again"));
@@ -167,18 +177,39 @@ final class LettuceClient implements Driver {
 
     @Override
     public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
-        return made(() -> client.connectAsync(StringCodec.UTF8, uri));
+        return made(uri, () -> client.connectAsync(StringCodec.UTF8, uri));
     }
 
     @Override
     public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
-        return made(() -> client.connectPubSubAsync(StringCodec.UTF8, uri));
+        return made(uri, () -> client.connectPubSubAsync(StringCodec.UTF8, uri));
     }
 
     private <C extends StatefulConnection<String, String>> CompletableFuture<C> made(
-            Supplier<CompletionStage<C>> start) {
+            RedisURI uri, Supplier<CompletionStage<C>> start) {
         CompletableFuture<C> result = new CompletableFuture<>();
         attempts.add(result);
+        if (!hasTls(uri)) {
+            make(start, result);
+            return result;
+        }
+        var unused = tls.options().whenComplete((ssl, error) -> {
+            if (error != null || isClosed()) {
+                fail(result, error != null ? error : closed());
+            } else {
+                client.setOptions(options.apply(ssl));
+                make(start, result);
+            }
+        });
+        return result;
+    }
+
+    private static boolean hasTls(RedisURI uri) {
+        return uri.isSsl() || uri.getSentinels().stream().anyMatch(RedisURI::isSsl);
+    }
+
+    private <C extends StatefulConnection<String, String>> void make(
+            Supplier<CompletionStage<C>> start, CompletableFuture<C> result) {
         try {
             var unused = start.get().whenComplete((connection, error) -> {
                 if (error != null) {
@@ -189,10 +220,9 @@ final class LettuceClient implements Driver {
                 }
             });
         } catch (RuntimeException | Error closed) {
-            // Whoever waits for the connection has to hear of an Error too, such as a class that the driver lacks.
+            // The waiting commands have to hear of an Error too, such as a class that the driver lacks.
             fail(result, closed);
         }
-        return result;
     }
 
     private <C extends StatefulConnection<String, String>> void hand(

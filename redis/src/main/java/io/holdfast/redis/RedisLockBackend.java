@@ -10,7 +10,6 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -332,7 +331,8 @@ public final class RedisLockBackend implements LockBackend {
 
         private final List<RedisURI> uris;
         private final boolean isCluster;
-        private final SslOptions.Builder ssl = SslOptions.builder();
+        private @Nullable TrustManagerFactory authorities;
+        private @Nullable KeyManagerFactory identity;
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
@@ -350,11 +350,11 @@ public final class RedisLockBackend implements LockBackend {
          * Sets whose certificates are trusted on connections with TLS, which an address that begins with {@code rediss://} asks
          * for.
          *
-         * @param authorities initialised; default: those that the JVM trusts
+         * @param authorities initialised; default: those that the JVM trusts, read from its file before the first connection, by a thread of its own
          * @return this
          */
         public Builder trust(TrustManagerFactory authorities) {
-            ssl.trustManager(requireNonNull(authorities, "authorities"));
+            this.authorities = requireNonNull(authorities, "authorities");
             return this;
         }
 
@@ -365,7 +365,7 @@ public final class RedisLockBackend implements LockBackend {
          * @return this
          */
         public Builder identity(KeyManagerFactory identity) {
-            ssl.keyManager(requireNonNull(identity, "identity"));
+            this.identity = requireNonNull(identity, "identity");
             return this;
         }
 
@@ -473,7 +473,7 @@ public final class RedisLockBackend implements LockBackend {
          * @return an inspector; its {@link RedisLockInspector#close} is the caller's to call
          */
         public RedisLockInspector inspector() {
-            return new RedisLockInspector(resources, ssl.build(), uris, isCluster, keyPrefix);
+            return new RedisLockInspector(resources, new Tls(authorities, identity), uris, isCluster, keyPrefix);
         }
 
         /**
@@ -538,8 +538,8 @@ public final class RedisLockBackend implements LockBackend {
          * @return a back end
          */
         public RedisLockBackend build() {
-            LettuceClient lettuce =
-                    LettuceClient.create(resources, ssl.build(), lossByPush ? ProtocolVersion.RESP3 : null);
+            LettuceClient lettuce = LettuceClient.create(
+                    resources, new Tls(authorities, identity), lossByPush ? ProtocolVersion.RESP3 : null);
             return build(lettuce, UUID.randomUUID().toString());
         }
 

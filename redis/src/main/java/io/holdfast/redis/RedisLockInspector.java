@@ -6,7 +6,6 @@ import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.NestedMultiOutput;
@@ -61,7 +60,7 @@ public final class RedisLockInspector {
     /** Of all settings of a back end, those that concern where and what to look at. */
     RedisLockInspector(
             @Nullable ClientResources resources,
-            SslOptions ssl,
+            Tls tls,
             List<RedisURI> addresses,
             boolean isCluster,
             String keyPrefix) {
@@ -69,7 +68,7 @@ public final class RedisLockInspector {
         failures = RedisFailures.at(uris);
         // There is no engine here to bound the commands.
         lettuce = LettuceClient.create(
-                resources, ssl, TimeoutOptions.enabled(uris.get(0).getTimeout()));
+                resources, tls, TimeoutOptions.enabled(uris.get(0).getTimeout()));
         route = isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
         walk = new LockWalk(keyPrefix);

@@ -14,7 +14,6 @@ import io.holdfast.testkit.server.RedisCluster;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.protocol.ProtocolVersion;
 import java.nio.charset.StandardCharsets;
@@ -129,7 +128,7 @@ class ClusterBusIT {
     @Test
     void connectionsWithTheOldProtocolHavePlainChannels() {
         RedisURI uri = RedisURI.create(cluster.masters().get(0).uri());
-        LettuceClient old = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP2);
+        LettuceClient old = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP2);
         LockClient client = client(RedisLockBackend.clusterBuilder(List.of(uri)).build(old, "old"));
         List<ReactiveLock> locks = locks("mutex", client, client);
 

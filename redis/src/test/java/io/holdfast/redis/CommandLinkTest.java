@@ -3,7 +3,6 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -14,7 +13,7 @@ class CommandLinkTest {
 
     private static final LuaScript SCRIPT = LockScripts.MUTEX.acquire();
 
-    private final LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP3);
+    private final LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP3);
     private final CommandLink link = new CommandLink(lettuce, RedisURI.create("redis://127.0.0.1:1"));
 
     @AfterEach

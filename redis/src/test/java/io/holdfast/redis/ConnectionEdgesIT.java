@@ -9,7 +9,6 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
@@ -136,7 +135,7 @@ class ConnectionEdgesIT {
 
     @Test
     void whatIsThrownWhileAFailureIsPassedOnReachesTheCallerToo() {
-        LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP3);
+        LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP3);
         Route route = new SingleMaster(lettuce, store.uri());
         RedisFailures failures = RedisFailures.at(List.of(store.uri()));
         Store.answer(SignOfLife.from(route, failures));

@@ -3,7 +3,6 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import java.io.IOException;
 import java.time.Duration;
@@ -54,7 +53,7 @@ class PushLineIT {
             }
             default -> "+OK";
         })) {
-            LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP2);
+            LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP2);
             PushLine line = new PushLine(
                     lettuce,
                     RedisURI.create("127.0.0.1", former.port()),

@@ -19,7 +19,6 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import java.io.IOException;
 import java.time.Duration;
@@ -296,7 +295,7 @@ class RedisQuarantineIT {
 
     @Test
     void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
-        LettuceClient lettuce = LettuceClient.create(null, SslOptions.create(), ProtocolVersion.RESP3);
+        LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP3);
         Route route = new SingleMaster(lettuce, store.uri());
         Quarantine quarantine =
                 new Quarantine(route, RedisFailures.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
@@ -104,6 +105,44 @@ class RedisTlsIT {
         assertThat(failure).hasMessageContaining("TLS failed: check the certificate");
         assertThat(failure.isTransient()).isFalse();
         Store.end(trustful);
+    }
+
+    /** BlockHound fails the connection when its event loop reads a file. */
+    @ParameterizedTest
+    @MethodSource("ports")
+    void theAuthoritiesOfTheJvmAreNotReadOnAnEventLoop(int port) throws InterruptedException {
+        Map<String, String> ofTheTest = Map.of(
+                "javax.net.ssl.trustStore",
+                files.trustStore().toString(),
+                "javax.net.ssl.trustStorePassword",
+                TlsFiles.PASSWORD);
+        try {
+            ofTheTest.forEach(System::setProperty);
+            RedisLockBackend one = RedisLockBackend.create(uri(port));
+            RedisLockBackend two = RedisLockBackend.create(uri(port));
+            RedisProtocolIT.handsOver(one, two);
+            Store.end(one);
+            Store.end(two);
+        } finally {
+            ofTheTest.keySet().forEach(System::clearProperty);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ports")
+    void authoritiesThatCannotBeReadFailTheAttemptOnly(int port) throws IOException {
+        System.setProperty("javax.net.ssl.trustStore", files.certificate().toString());
+        RedisLockBackend backend = RedisLockBackend.create(uri(port));
+        try {
+            assertThat(failure(backend)).hasMessageContaining("server could not be asked");
+            System.setProperty("javax.net.ssl.trustStore", files.trustStore().toString());
+            System.setProperty("javax.net.ssl.trustStorePassword", TlsFiles.PASSWORD);
+            assertThat(Store.answer(backend.tryAcquire(Store.claim("trusted " + port)))).isNotNull();
+        } finally {
+            System.clearProperty("javax.net.ssl.trustStore");
+            System.clearProperty("javax.net.ssl.trustStorePassword");
+            Store.end(backend);
+        }
     }
 
     @Test

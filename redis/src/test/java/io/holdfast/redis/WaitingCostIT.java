@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.lettuce.core.RedisURI;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -31,7 +32,8 @@ import reactor.core.Disposable;
 /** All commands of one client that waits, as the server sees them. */
 class WaitingCostIT {
 
-    private static final Pattern ADDRESS = Pattern.compile(" addr=(\\S+) ");
+    private static final String WAITING = "waiting";
+    private static final Pattern ADDRESS = Pattern.compile(" addr=(\\S+) .* name=" + WAITING + " ");
 
     /** Its holder renews it seldom. */
     private static final LockOptions LONG =
@@ -45,7 +47,9 @@ class WaitingCostIT {
     void start() {
         store = Store.start();
         others = LockClient.create(store.backend());
-        waiting = LockClient.create(store.backend());
+        RedisURI named = store.uri();
+        named.setClientName(WAITING);
+        waiting = LockClient.create(RedisLockBackend.create(named));
     }
 
     @AfterEach
@@ -60,9 +64,8 @@ class WaitingCostIT {
         LockLease held = await(others.lock("orders").with(LONG).acquire());
         CompletableFuture<LockLease> first = others.lock("orders").acquire().toFuture();
         eventuallyQueued("orders", 1);
-        Set<String> before = connections();
         CompletableFuture<LockLease> second = waiting.lock("orders").acquire().toFuture();
-        Set<String> mine = twoOf(before);
+        Set<String> mine = twoConnections();
 
         assertThat(commands(mine, Duration.ofSeconds(10))).hasSizeBetween(2, 10);
 
@@ -79,9 +82,8 @@ class WaitingCostIT {
             ahead.add(others.lock("orders").acquire().toFuture());
             eventuallyQueued("orders", i);
         }
-        Set<String> before = connections();
         CompletableFuture<LockLease> third = waiting.lock("orders").acquire().toFuture();
-        Set<String> mine = twoOf(before);
+        Set<String> mine = twoConnections();
 
         assertThat(commands(mine, Duration.ofSeconds(19))).hasSizeLessThanOrEqualTo(2);
 
@@ -93,9 +95,8 @@ class WaitingCostIT {
     @Test
     void twoSecondsAfterTheLastWaiterHasLeftTheClientSendsNothing() {
         LockLease held = await(others.lock("orders").with(LONG).acquire());
-        Set<String> before = connections();
         Disposable first = waiting.lock("orders").acquire().subscribe();
-        Set<String> mine = twoOf(before);
+        Set<String> mine = twoConnections();
 
         first.dispose();
         eventuallyQueued("orders", 0);
@@ -109,20 +110,18 @@ class WaitingCostIT {
         eventually(() -> store.redis().zcard(Store.holderKey(name) + ":queue") == waiters);
     }
 
+    /** Those of the waiting client, when it has both and all that belongs to its start is over. */
+    private Set<String> twoConnections() {
+        eventually(() -> connections().size() == 2);
+        pause(Duration.ofSeconds(1));
+        return connections();
+    }
+
     private Set<String> connections() {
         return ADDRESS.matcher(store.redis().clientList())
                 .results()
                 .map(it -> it.group(1))
                 .collect(Collectors.toSet());
-    }
-
-    /** Those that the waiting client has made since, when it has both and all that belongs to its start is over. */
-    private Set<String> twoOf(Set<String> before) {
-        eventually(() -> connections().size() == before.size() + 2);
-        pause(Duration.ofSeconds(1));
-        Set<String> mine = connections();
-        mine.removeAll(before);
-        return mine;
     }
 
     private List<String> commands(Set<String> of, Duration time) {
