@@ -137,7 +137,8 @@ class RedisTlsIT {
             assertThat(failure(backend)).hasMessageContaining("server could not be asked");
             System.setProperty("javax.net.ssl.trustStore", files.trustStore().toString());
             System.setProperty("javax.net.ssl.trustStorePassword", TlsFiles.PASSWORD);
-            assertThat(Store.answer(backend.tryAcquire(Store.claim("trusted " + port)))).isNotNull();
+            assertThat(Store.answer(backend.tryAcquire(Store.claim("trusted " + port))))
+                    .isNotNull();
         } finally {
             System.clearProperty("javax.net.ssl.trustStore");
             System.clearProperty("javax.net.ssl.trustStorePassword");
