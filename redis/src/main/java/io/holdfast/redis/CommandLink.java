@@ -174,9 +174,8 @@ final class CommandLink {
      * @param error null for none
      */
     void answered(LuaScript script, @Nullable String error) {
-        // An error of the script itself names it by its hash: it is there, and others need not bring it. A server that
-        // is
-        // no master is left, and the others wait for the next one.
+        // The script's own error contains its hash: the server has the script, and other calls need not bring it.
+        // A server that is no master gets none of the calls that wait: they wait for the next connection.
         if (error == null || (error.contains(script.sha()) && !KnownError.tellsOfNoMaster(error))) {
             if (!present.contains(script)) {
                 present.add(script);
