@@ -7,9 +7,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out that the channel is dead although nobody closed it. It is idle by nature, so silence alone tells nothing: from time to time
- * a look that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the look. So this costs
- * no command, and nothing at all when nobody waits.
+ * Finds out that the channel is dead although neither side closed it. It is idle by nature, so silence alone tells nothing: from time to
+ * time a look that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the look. So this
+ * costs no command, and nothing at all when no claim waits.
  *
  * <p>The channel is suspected when the answer is there and the echo is not, some time later. A server or a machine that is slow is slow
  * with both, so it is waited for longer, the slower the answer was, and the more often the suspicion was wrong.
@@ -28,7 +28,7 @@ final class ChannelPulse {
     private final LongSupplier nanoTime;
     private final Consumer<Question> atSilence;
 
-    /** When the last question was asked; written by whoever asks. */
+    /** When the last question was asked; written by the thread that asks. */
     private final AtomicLong askedAt;
 
     /** When anything was heard; written by the driver's threads. */

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The masters of a cluster, one {@link CommandLink} each. The driver's own cluster connection is not used: it sends a
- * redirected command again although nobody waits for it any more, and rejects the first command for each server.
+ * redirected command again although no caller waits for it any more, and rejects the first command for each server.
  *
  * <p>The map of slots is asked for with the first command, after a redirection that it does not tell of, and when a server does not
  * answer; not at a fixed pace, since a wrong map is always found out by a redirection. One question is under way at a time.
@@ -118,8 +118,8 @@ final class ClusterRoute implements Route {
         if (to.isAsk()) {
             tidyUpLater(); // the target may have no slots yet, and never get any
         } else if (isNews(to)) {
-            // Who redirects knows better; others may not have heard yet. So may one that is being asked: once more,
-            // then.
+            // The server that redirects knows of the move; others may not yet. The refresh that is under way may be
+            // the answer of such a server: then this one is asked once more.
             var unused = refreshedBy(from).whenComplete((fresh, failed) -> {
                 if (isNews(to)) {
                     refreshedBy(from);
@@ -150,7 +150,7 @@ final class ClusterRoute implements Route {
         suspect(link);
     }
 
-    /** Others know who has the slots now. This one may be elsewhere: its host may be a name. */
+    /** Other servers know which master has the slots now. This server may have another address: its host may be a name. */
     @Override
     public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
         boolean isDemoted = KnownError.isDemoted(error);
@@ -276,7 +276,7 @@ final class ClusterRoute implements Route {
         }
     }
 
-    /** Closes what is open to servers that have no slots, once it is of no use; not at once: somebody may be waiting for an answer. */
+    /** Closes the links to servers that have no slots; not at once, since a caller may still wait for an answer. */
     private void tidyUp() {
         isTidyingUp.set(false);
         Set<Node> masters = Set.copyOf(map.nodes());

@@ -54,7 +54,7 @@ final class DriverResources implements ClientResources {
         }
     }
 
-    /** Nobody waits for connections any more. */
+    /** Called when no caller waits for a connection any more. */
     void closeUnfinished() {
         unfinished.closeAll();
     }

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Claims that have come to the head of their queue, and look again when they are still there after a while.
  *
- * <p>Nearly all are served before. So there is one task for all, which nobody takes off and which finds nothing due most times: a task for
- * each claim would wake a thread at each hand-off.
+ * <p>Nearly all are served before. So there is one task for all claims. It is never cancelled and mostly finds nothing due: a task for each
+ * claim would wake a thread at each hand-off.
  */
 final class HeadLooks {
 
-    /** Each earlier look needs one more, and anybody with rights to the channel can ask for ever earlier ones. */
+    /** Each earlier look needs one more, and a client with rights to the channel can ask for ever earlier ones. */
     static final int MOST_TASKS = 64;
 
     private final BiConsumer<Duration, Runnable> later;

@@ -3,8 +3,8 @@ package io.holdfast.redis;
 /**
  * What is known of the key of a mutex that is held here.
  *
- * @param claimId who holds it
- * @param pauseNanos the shortest time between two reminders of the server, when others touch the key
+ * @param claimId the claim that holds it
+ * @param pauseNanos the shortest time between two reminders of the server, when other clients touch the key
  * @param remindedAt when the server was last asked to watch the key, by the clock of the driver
  * @param isTouched whether the server has told of a change since
  */

@@ -26,7 +26,7 @@ record KnownError(String mark, boolean isTransient, String advice) {
             true,
             "the server does not answer: check that it is up, that the network lets it through, and that the port speaks TLS; if not, begin the address with redis://");
 
-    /** More than that of them, and their causes, nobody has nested. */
+    /** The search ends after so many errors and causes: a chain of causes may have a loop. */
     private static final int MOST_NESTED = 100;
 
     private static final String UPGRADE = "the server is older than Redis 6.2, which locks need: upgrade it";

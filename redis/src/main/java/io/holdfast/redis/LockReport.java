@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  * @param type what the lock is; those of one name are different locks
  * @param at when the server was asked
  * @param holderCount how many hold it; a holder whose time is over does not count, although it may still be stored
- * @param holders those who hold it, the first to expire first; at most {@value #MOST_HOLDERS}
+ * @param holders the holders, the first to expire first; at most {@value #MOST_HOLDERS}
  * @param waiterCount how many have a place in the queue, those included that died there and were not found out yet; not those that
  *     were set aside because they could not be told
  * @param waiters the head of the queue, the next one first; at most {@value #MOST_WAITERS}
@@ -52,7 +52,7 @@ public record LockReport(
     }
 
     /**
-     * Tells whether somebody holds it.
+     * Tells whether the lock has a holder.
      *
      * @return true also for a semaphore with permits left
      */
@@ -61,7 +61,7 @@ public record LockReport(
     }
 
     /**
-     * Who holds a lock, or a share of it.
+     * A holder of a lock, or of a share of it.
      *
      * @param claimId the holding claim; the events and messages of the client that made it do not show it
      * @param kind what share it is: a reader's, the writer's, a permit, or the whole of a mutex
@@ -71,7 +71,7 @@ public record LockReport(
      * @param since when it got the lock; the epoch when that was not recorded
      * @param held for how long it has had the lock; zero when that was not recorded
      * @param left how long the server keeps the lock for it if no renewal comes; {@link java.time.temporal.ChronoUnit#FOREVER}
-     *     when somebody took the expiry off its key
+     *     when the expiry of its key was removed
      * @param lease what it asked for last: {@code lease} minus {@code left} ago it acquired or renewed
      */
     public record Holder(
@@ -85,7 +85,7 @@ public record LockReport(
             Duration lease) {}
 
     /**
-     * Who has a place in the queue.
+     * A claim that has a place in the queue.
      *
      * @param claimId the waiting claim
      * @param kind what it waits for

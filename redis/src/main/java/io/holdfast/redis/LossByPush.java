@@ -27,16 +27,16 @@ import java.util.stream.Collectors;
 
 /**
  * Lets the server tell at once when another client changes the key of a mutex that is held here ({@code CLIENT TRACKING}). Then it is
- * asked who holds the mutex. When that is not this claim, the engine is told to look again: it renews, and that answer decides. So no
- * lease gets longer by what others do to its key.
+ * asked which claim holds the mutex. When that is not this claim, the engine is told to look again: it renews, and that answer decides.
+ * So no lease gets longer by what other clients do to its key.
  *
  * <p>The server watches a key for a connection that has read it, until its next change, ours included. So after a grant, and
  * after each renewal, the keys are read on the connection that locks are taken on. Its own changes are not told ({@code NOLOOP}).
  *
  * <p>The reading is a command of its own, behind {@code CLIENT CACHING YES} ({@code OPTIN}). Were it done in the scripts of the locks,
- * Redis 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code trackingRememberKeys}): with them the
- * tombstone of each claim, which nobody ever changes, so the server's table would grow with each acquisition; and the locks that
- * others only wait for.
+ * Redis 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code trackingRememberKeys}). With them they would
+ * remember the tombstone of each claim, which never changes, so the server's table would grow with each acquisition; and the locks for
+ * which this client only waits.
  */
 final class LossByPush implements ConnectionSetup {
 

@@ -19,7 +19,7 @@ final class NumbersOutput extends CommandOutput<String, String, long[]> {
      * Nothing yet.
      *
      * @param most numbers that are kept; of more than that, what is answered has none at all
-     * @param atAnswer told when the whole answer was read, also when nobody waits for it any more: the error, if it is one
+     * @param atAnswer told when the whole answer was read, also when no caller waits for it any more: the error, if it is one
      */
     NumbersOutput(int most, Consumer<@Nullable String> atAnswer) {
         super(StringCodec.UTF8, new long[most]);

@@ -35,7 +35,7 @@ final class PacedLooks<S> {
     /** Whether a task looks after the limit. */
     private boolean isLimited;
 
-    /** Whether anything is due or under way, for those who have nothing to do then; written under the lock. */
+    /** Whether anything is due or under way: a caller that finds false has nothing to do. Written under the lock. */
     private volatile boolean isBusy;
 
     /**

@@ -68,7 +68,7 @@ final class PushLine {
     /** Set when the server was to be left while the line was on its way there: it is left when it is open. */
     private final AtomicBoolean isToBeLeft = new AtomicBoolean();
 
-    /** The connection of the state OPEN, and of OPENING once it is made; written by whoever changes the state. */
+    /** The connection of the state OPEN, and of OPENING once it is made; written by the thread that changes the state. */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
     /** Where the server has confirmed the subscription; written by the driver's thread. Up only if it is the present one. */
@@ -135,7 +135,7 @@ final class PushLine {
         connection = made;
         made.addListener(new Messages(made));
         made.addListener(new Interruptions(made));
-        if (state.get() == State.ENDED) { // while the connection was being made: whoever ended it did not see it
+        if (state.get() == State.ENDED) { // while the connection was being made: end() did not see it
             var unusedClosing = made.closeAsync();
             return;
         }
@@ -190,7 +190,7 @@ final class PushLine {
 
     /**
      * Puts a new connection in the place of one that is silent, if that is so still when the new one is there: a server that only
-     * took its time is heard on the old one first, and nobody has to look again.
+     * took its time is heard on the old one first, and no waiter has to look again.
      */
     private void replace(ChannelPulse.Question unheard) {
         StatefulRedisPubSubConnection<String, String> old = connection;
@@ -228,7 +228,7 @@ final class PushLine {
      */
     void leaveForAnother() {
         if (state.get() == State.CLOSED) {
-            return; // who opens it from now on finds the present server
+            return; // the next open() finds the present server
         }
         isToBeLeft.set(true); // first: it is looked at after the line has become open
         if (leave() && listener.isWaitedAt(this)) {
@@ -238,7 +238,7 @@ final class PushLine {
 
     private boolean leave() {
         StatefulRedisPubSubConnection<String, String> old = connection;
-        // Not closed yet: whoever opened it now would find the old name.
+        // Not closed yet: an open() at this moment would find the old name.
         if (old == null || !state.compareAndSet(State.OPEN, State.OPENING)) {
             return false;
         }
@@ -248,7 +248,7 @@ final class PushLine {
         return true;
     }
 
-    /** Whoever waits gets the new name by looking again, when the line is up. */
+    /** Waiters get the new name by looking again, when the line is up. */
     private void giveUp(StatefulRedisPubSubConnection<String, String> old) {
         name.change();
         hangUp(old);

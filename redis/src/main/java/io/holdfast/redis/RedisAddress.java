@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
  * Reads the text of an address, such as that of a property, and refuses a mistyped one without repeating it.
  *
  * <p>{@link RedisURI#create(String)} takes more: of {@code redis://user:12#34@localhost}, where {@code #} should be {@code %23}, it
- * makes the host {@code user} and the port 12, which then stand in logs, errors and DNS queries. Its errors repeat the text. And it passes over a parameter that it does not know, such
- * as {@code timeot=2s}.
+ * makes the host {@code user} and the port 12, which then stand in logs, errors and DNS queries. Its errors repeat the text. And it
+ * passes over a parameter that it does not know, such as {@code timeot=2s}.
  *
  * <pre>{@code
  * RedisLockBackend backend = RedisLockBackend.create(RedisAddress.parse(text));

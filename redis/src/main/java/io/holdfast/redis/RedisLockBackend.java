@@ -58,7 +58,7 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
  * follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted replica missed is
- * lost, its holder learns of it by its next renewal, and somebody else may have the lock until then. {@link
+ * lost, its holder learns of it by its next renewal, and another client may have the lock until then. {@link
  * Builder#confirmGrants} makes that rarer.
  *
  * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot is moved to another server, looks and releases fail
@@ -261,8 +261,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * The one place that subscribes by itself: a grant that nobody here waits for goes to the next waiter at once. No lock client bounds
-     * this request, so it has a limit of its own: on a connection that hangs, others may wait for the script that it brings.
+     * The one place that subscribes by itself: a grant for which no claim waits here goes to the next waiter at once. No lock client bounds
+     * this request, so it has a limit of its own: on a connection that hangs, other calls may wait for the script that it brings.
      */
     void giveBack(PushMessage message) {
         if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
@@ -477,7 +477,7 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Lets the server tell at once when somebody else deletes or changes the key of a held mutex, or it expires or is
+         * Lets the server tell at once when another client deletes or changes the key of a held mutex, or it expires or is
          * evicted, or the server is flushed ({@code CLIENT TRACKING}). Off by default: a holder learns of it by its next
          * renewal then.
          *
@@ -486,7 +486,7 @@ public final class RedisLockBackend implements LockBackend {
          * the eviction of one lock by the grant of another; and the locks that several hold, whose keys each holder changes.
          *
          * <p><b>Cost</b>: two commands, {@code CLIENT CACHING} and {@code EVAL}, after a grant and after each batch of renewals;
-         * nobody waits for them. The server remembers a key and a client for each held mutex. When that table is full
+         * no caller waits for them. The server remembers a key and a client for each held mutex. When that table is full
          * ({@code tracking-table-max-keys}, a million by default), it forgets some: it tells of them as if they had changed, which
          * costs a read each, at most ten in a lease are watched again; or not at all, when it was our own command that filled it.
          *

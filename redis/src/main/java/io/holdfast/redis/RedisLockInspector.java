@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A look into the locks of a deployment, for operators: who holds a name, since when and for how long, how many wait, the last
- * token. It writes nothing, ends nothing and serves nobody, and no lock of this library depends on it.
+ * A look into the locks of a deployment, for operators: the holders of a name, since when and for how long they hold it, the number of
+ * waiters, the last token. It writes nothing and ends no lease, and no lock of this library depends on it.
  *
  * <p>It is made by {@link RedisLockBackend.Builder#inspector()}, which gives it the address, TLS, driver resources and key
  * prefix of a back end. Its connection is its own, one for each master that is asked, made with the first command; so no
@@ -114,8 +114,8 @@ public final class RedisLockInspector {
                 .concatMap(master -> walk.over(master).onErrorMap(error -> failure(subject, error)), 0)
                 .concatMap(
                         page -> Flux.fromIterable(calls(page))
-                                // One after the other: the server works off what it has read of one client before it
-                                // turns to others.
+                                // One after the other: the server answers all commands that it has read from one
+                                // client before it turns to other clients.
                                 .concatMap(call -> look(call, subject), 0)
                                 .flatMapIterable(reports -> reports),
                         0);

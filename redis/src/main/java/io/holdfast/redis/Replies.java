@@ -6,8 +6,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the numbers of a server mean, and which of them no sound server sends. No time in a reply is longer than what was asked for, so
- * nobody computes with more.
+ * What the numbers of a server mean, and which of them no sound server sends. A time in a reply that is longer than the time that was asked
+ * for is cut to that.
  */
 final class Replies {
 

@@ -20,7 +20,7 @@ interface Route {
     /**
      * Where a refused command is to be sent instead.
      *
-     * @param from who refused it
+     * @param from the link to the server that refused it
      * @param error the refusal
      * @return null when it is an error like any other
      */
@@ -40,7 +40,7 @@ interface Route {
      */
     void refused(CommandLink link, @Nullable StatefulRedisConnection<String, String> used, Throwable error);
 
-    /** Who is told what is found out. Called once, before the first command. */
+    /** Sets the listener, which is told what is found out. Called once, before the first command. */
     void listener(RouteListener listener);
 
     /** What tells this server from the others in the name of the channel that is heard there; empty when there are no others. */

@@ -6,8 +6,8 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 
 /**
- * The driver subscribes after a reconnect, and tells nobody when the server refuses that: so it is done again, at a slow pace, for as long
- * as it is needed.
+ * Repeats a subscription at a slow pace, for as long as it is needed. The driver subscribes after a reconnect, and reports no error when
+ * the server refuses that.
  */
 final class SubscriptionRepair {
 

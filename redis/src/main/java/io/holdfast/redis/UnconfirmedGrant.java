@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.MonoSink;
 
-/** A grant that the replicas have not confirmed yet, and who waits for that. Disposed of when nobody does. */
+/** A grant that the replicas have not confirmed yet, and the acquisition that waits for that. Disposed of when it no longer waits. */
 final class UnconfirmedGrant implements Disposable {
 
     /** As for any command: a cluster that still redirects it then has to settle first. */
@@ -22,7 +22,7 @@ final class UnconfirmedGrant implements Disposable {
     /** Written by the driver's threads, one answer at a time. */
     private int redirections;
 
-    /** Written by whoever puts it into a batch; null before. */
+    /** Written by the thread that puts it into a batch; null before. */
     private volatile @Nullable ConfirmationBatch batch;
 
     UnconfirmedGrant(LockClaim claim, LockAttempt.Acquired grant, MonoSink<LockAttempt> sink) {

@@ -79,8 +79,8 @@ class HandOffIT {
                 .lock("orders")
                 .acquire()
                 .map(lease -> {
-                    // Before anything else of this client could be sent: the hand-off was one round trip of the
-                    // releaser.
+                    // Before this client could send another command: the hand-off was one round trip of the client
+                    // that released.
                     assertThat(lease.isValid()).isTrue();
                     return lease.fencingToken();
                 })

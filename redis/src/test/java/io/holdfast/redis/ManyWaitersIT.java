@@ -71,8 +71,8 @@ class ManyWaitersIT {
         long withoutWaiter = store.clients();
         store.redis().configResetstat();
 
-        // Not all at once: a channel that gives no sign of life among ten thousand looks is replaced, and all look
-        // again.
+        // In portions: a channel that gives no sign of life among ten thousand looks is replaced, and then all waiters
+        // look again.
         List<CompletableFuture<Integer>> served = new ArrayList<>();
         while (served.size() < locks) {
             for (int i = 0; i < AT_ONCE; i++) {
@@ -124,8 +124,8 @@ class ManyWaitersIT {
         served.forEach(one -> assertThat(one).succeedsWithin(PATIENCE));
 
         assertThat(store.redis().pubsubChannels()).as("never given up").noneMatch(name -> name.contains("~"));
-        // One look to queue, one when the channel is up, a few by the back-off until then; the releases and what
-        // confirms grants.
+        // One look to queue, one when the channel is up, and a few by the back-off until then; the releases, and the
+        // confirmations of the grants.
         assertThat(store.calls("evalsha")).as("looks, renewals and releases").isLessThan(8L * locks);
     }
 
@@ -164,9 +164,8 @@ class ManyWaitersIT {
         assertThat(served).hasSize(waiters).isSorted();
         assertThat(tokens).isSorted().doesNotHaveDuplicates();
         assertThat(tokens.get(0)).isGreaterThan(holder.fencingToken());
-        // One grant for each release that finds a waiter; and once for each but the first two, which wakes nobody, that
-        // it
-        // is at the head now.
+        // One message for each release that finds a waiter: the grant. And one for each waiter but the first two: it
+        // is at the head of the queue now.
         assertThat(store.calls("publish")).isEqualTo(waiters + waiters - 2L);
         assertThat(grants).hasValue(waiters);
         assertThat(hints).hasValue(0);

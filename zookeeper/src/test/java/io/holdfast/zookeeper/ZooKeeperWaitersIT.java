@@ -104,8 +104,7 @@ class ZooKeeperWaitersIT {
         Disposable waiting = Flux.range(0, FLOOD)
                 .flatMap(i -> locks.lock("flooded").acquire(), Integer.MAX_VALUE)
                 .subscribe(lease -> {}, error -> {});
-        // Usually 100: creations, lists and what is read of the nodes in front. With all under way at once, it is 1
-        // 000.
+        // Usually 100: creations, lists, and reads of the nodes in front. With all under way at once, it is 1,000.
         assertThat(answersBeforeAnother(FLOOD + 1)).isLessThanOrEqualTo(400);
         assertThat(holder.isValid()).isTrue();
         waiting.dispose();
