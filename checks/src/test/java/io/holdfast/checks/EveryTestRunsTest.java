@@ -53,13 +53,13 @@ class EveryTestRunsTest {
         assertThat(SOURCES).extracting(TestSource::module).isSubsetOf(POM.modules());
     }
 
-    /** The tests of redis against servers run in redis/it, and those of testkit in testkit/tests. */
+    /** The tests of redis against servers run in redis/it, those of redlock in redlock/tests, those of testkit in testkit/tests. */
     @Test
     void noModuleLeavesTestsOut() {
         assertThat(POM.modules())
                 .filteredOn(
                         module -> LEFT_OUT.matcher(Repository.read(pom(module))).find())
-                .containsExactlyInAnyOrder("redis", "redis/it", "testkit", "testkit/tests");
+                .containsExactlyInAnyOrder("redis", "redis/it", "redlock", "redlock/tests", "testkit", "testkit/tests");
     }
 
     private static Path pom(String module) {
