@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
@@ -40,6 +42,49 @@ class VoteWatchTest {
         to.add(client.backend.watch(claim).subscribe(signals::add));
         five.pass(Duration.ZERO);
         return signals;
+    }
+
+    private RedlockBackend over(List<? extends LockBackend> masters) {
+        return over(masters, five.time);
+    }
+
+    private static RedlockBackend over(List<? extends LockBackend> masters, Scheduler timer) {
+        return RedlockBackend.builder(masters).timer(timer).closeMasters(false).build();
+    }
+
+    /** A master whose watch is what the test makes of it. */
+    private static LockBackend watchedBy(LockBackend master, Supplier<Flux<WatchSignal>> watch) {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return master;
+            }
+
+            @Override
+            public Flux<WatchSignal> watch(LockClaim claim) {
+                return Flux.defer(watch);
+            }
+        };
+    }
+
+    /** The five, with this one in the place of the first. */
+    private List<LockBackend> withFirst(LockBackend first) {
+        List<LockBackend> members = new ArrayList<>(five.masters);
+        members.set(0, first);
+        return members;
+    }
+
+    /** Masters of a kind that pushes what was not asked for. */
+    private List<LockBackend> pushing(List<Sinks.Many<WatchSignal>> pushes) {
+        return IntStream.range(0, pushes.size())
+                .mapToObj(i -> watchedBy(five.masters.get(i), pushes.get(i)::asFlux))
+                .toList();
+    }
+
+    private static List<Sinks.Many<WatchSignal>> threePushes() {
+        return Stream.generate(() -> Sinks.many().multicast().<WatchSignal>onBackpressureBuffer())
+                .limit(3)
+                .toList();
     }
 
     /** Fails so many times to watch, then does. */
@@ -70,15 +115,16 @@ class VoteWatchTest {
         }
     }
 
+    private List<WatchedInTheEnd> inTheEnd(int... failures) {
+        return IntStream.range(0, 5)
+                .mapToObj(i -> new WatchedInTheEnd(five.masters.get(i), failures[i]))
+                .toList();
+    }
+
     @Test
     void aMasterWhoseWatchFailedIsWatchedAgainAndTellsOfTheRelease() {
-        List<WatchedInTheEnd> members = IntStream.range(0, 5)
-                .mapToObj(i -> new WatchedInTheEnd(five.masters.get(i), i < 2 ? 3 : 0))
-                .toList();
-        RedlockBackend backend = RedlockBackend.builder(members)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+        List<WatchedInTheEnd> members = inTheEnd(3, 3, 0, 0, 0);
+        RedlockBackend backend = over(members);
         rival.down(3, 4);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
@@ -104,13 +150,8 @@ class VoteWatchTest {
 
     @Test
     void aMasterThatCannotBeWatchedIsTriedEverMoreRarelyUntilTheWaiterLeaves() {
-        List<WatchedInTheEnd> members = IntStream.range(0, 5)
-                .mapToObj(i -> new WatchedInTheEnd(five.masters.get(i), i == 0 ? Integer.MAX_VALUE : 0))
-                .toList();
-        RedlockBackend backend = RedlockBackend.builder(members)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+        List<WatchedInTheEnd> members = inTheEnd(Integer.MAX_VALUE, 0, 0, 0, 0);
+        RedlockBackend backend = over(members);
         Disposable watch = backend.watch(Five.claim()).subscribe();
         five.pass(Duration.ofMinutes(1));
         assertThat(members.get(0).watched).isBetween(8, 26);
@@ -125,27 +166,11 @@ class VoteWatchTest {
     @Test
     void aMasterThatTellsThatItWatchesAndFailsAtOnceIsTriedEverMoreRarely() {
         AtomicInteger watched = new AtomicInteger();
-        LockBackend fickle = new ForwardingLockBackend() {
-            @Override
-            public LockBackend delegate() {
-                return five.masters.get(0);
-            }
-
-            @Override
-            public Flux<WatchSignal> watch(LockClaim claim) {
-                return Flux.defer(() -> {
-                    watched.incrementAndGet();
-                    return Flux.concat(
-                            Flux.just(new WatchSignal.Armed()), Flux.error(new IllegalStateException("cut")));
-                });
-            }
-        };
-        List<LockBackend> members = new ArrayList<>(five.masters);
-        members.set(0, fickle);
-        RedlockBackend backend = RedlockBackend.builder(members)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+        LockBackend fickle = watchedBy(five.masters.get(0), () -> {
+            watched.incrementAndGet();
+            return Flux.concat(Flux.just(new WatchSignal.Armed()), Flux.error(new IllegalStateException("cut")));
+        });
+        RedlockBackend backend = over(withFirst(fickle));
         Disposable watch = backend.watch(Five.claim()).subscribe();
         five.pass(Duration.ofMinutes(1));
         assertThat(watched).hasValueBetween(8, 26);
@@ -157,30 +182,15 @@ class VoteWatchTest {
     void aMasterThatWasWatchedForLongIsWatchedAgainSoonAfterItsNextFailure() {
         AtomicInteger watched = new AtomicInteger();
         List<Sinks.Many<WatchSignal>> lines = new ArrayList<>();
-        LockBackend master = new ForwardingLockBackend() {
-            @Override
-            public LockBackend delegate() {
-                return five.masters.get(0);
+        LockBackend master = watchedBy(five.masters.get(0), () -> {
+            if (watched.incrementAndGet() <= 8) {
+                return Flux.error(new IllegalStateException("no connection left"));
             }
-
-            @Override
-            public Flux<WatchSignal> watch(LockClaim claim) {
-                return Flux.defer(() -> {
-                    if (watched.incrementAndGet() <= 8) {
-                        return Flux.error(new IllegalStateException("no connection left"));
-                    }
-                    Sinks.Many<WatchSignal> line = Sinks.many().unicast().onBackpressureBuffer();
-                    lines.add(line);
-                    return line.asFlux();
-                });
-            }
-        };
-        List<LockBackend> members = new ArrayList<>(five.masters);
-        members.set(0, master);
-        RedlockBackend backend = RedlockBackend.builder(members)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+            Sinks.Many<WatchSignal> line = Sinks.many().unicast().onBackpressureBuffer();
+            lines.add(line);
+            return line.asFlux();
+        });
+        RedlockBackend backend = over(withFirst(master));
         Disposable watch = backend.watch(Five.claim()).subscribe();
         five.pass(Duration.ofMinutes(3));
         assertThat(watched).hasValue(9);
@@ -203,10 +213,7 @@ class VoteWatchTest {
                             }
                         })
                 .toList();
-        RedlockBackend backend = RedlockBackend.builder(members)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+        RedlockBackend backend = over(members);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
         LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
@@ -333,31 +340,10 @@ class VoteWatchTest {
         }
     }
 
-    /** Masters of a kind that pushes what was not asked for. */
     @Test
     void grantThatWasNotAskedForIsGivenBackAndLossesAreCounted() {
-        List<Sinks.Many<WatchSignal>> pushes = new ArrayList<>();
-        List<LockBackend> masters = IntStream.range(0, 3)
-                .<LockBackend>mapToObj(i -> {
-                    Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
-                    pushes.add(push);
-                    return new ForwardingLockBackend() {
-                        @Override
-                        public LockBackend delegate() {
-                            return five.masters.get(i);
-                        }
-
-                        @Override
-                        public Flux<WatchSignal> watch(LockClaim claim) {
-                            return push.asFlux();
-                        }
-                    };
-                })
-                .toList();
-        RedlockBackend backend = RedlockBackend.builder(masters)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+        List<Sinks.Many<WatchSignal>> pushes = threePushes();
+        RedlockBackend backend = over(pushing(pushes));
         LockClaim claim = Five.claim();
         five.answer(backend.tryAcquire(claim));
         List<WatchSignal> signals = new ArrayList<>();
@@ -378,28 +364,8 @@ class VoteWatchTest {
 
     @Test
     void watchEndsWhenNoMajorityCanBeWatched() {
-        List<Sinks.Many<WatchSignal>> pushes = new ArrayList<>();
-        List<LockBackend> masters = IntStream.range(0, 3)
-                .<LockBackend>mapToObj(i -> {
-                    Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
-                    pushes.add(push);
-                    return new ForwardingLockBackend() {
-                        @Override
-                        public LockBackend delegate() {
-                            return five.masters.get(i);
-                        }
-
-                        @Override
-                        public Flux<WatchSignal> watch(LockClaim claim) {
-                            return push.asFlux();
-                        }
-                    };
-                })
-                .toList();
-        RedlockBackend backend = RedlockBackend.builder(masters)
-                .timer(five.time)
-                .closeMasters(false)
-                .build();
+        List<Sinks.Many<WatchSignal>> pushes = threePushes();
+        RedlockBackend backend = over(pushing(pushes));
         TestSubscriber<WatchSignal> watch = TestSubscriber.create();
         backend.watch(Five.claim()).subscribe(watch);
         pushes.get(0).tryEmitError(new IllegalStateException("gone")).orThrow();
@@ -469,8 +435,7 @@ class VoteWatchTest {
                 })
                 .toList();
         HastyTimer timer = new HastyTimer(five.time);
-        RedlockBackend backend =
-                RedlockBackend.builder(masters).timer(timer).closeMasters(false).build();
+        RedlockBackend backend = over(masters, timer);
         LockClaim claim = Five.claim(Five.NAME, Waiting.QUEUE);
         List<WatchSignal> signals = new ArrayList<>();
         Disposable watch = backend.watch(claim).subscribe(signals::add);
