@@ -89,9 +89,7 @@ class ChannelTenantIT {
                 kind == LockKind.SEMAPHORE ? new LockKey(LockKind.SEMAPHORE, "orders", 1) : LockKey.of(kind, "orders");
         openChannelOf("rival", clients.rival);
         LockLease first = await(lock(clients.newClient(), key).acquire());
-        CompletableFuture<LockLease> waiter =
-                lock(clients.client, key).acquire().toFuture();
-        eventuallyWaiting(key, 1);
+        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
         await(first.release());
         LockLease victim = waiter.join();
         Published grant = grant();
@@ -120,13 +118,8 @@ class ChannelTenantIT {
     void forgedGrantIsNotBelieved(String tokenAndMillis) {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         LockLease held = await(clients.rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter =
-                clients.client.lock("orders").acquire().toFuture();
-        eventuallyWaiting(key, 1);
-        String id = clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
+        String id = headOfQueue(key);
         String[] parts = tokenAndMillis.split(" ", -1);
 
         for (String mac : new String[] {"", "0".repeat(40) + ' '}) {
@@ -151,13 +144,8 @@ class ChannelTenantIT {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         Published grant = grantOf(key);
         LockLease held = await(clients.rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter =
-                clients.client.lock("orders").acquire().toFuture();
-        eventuallyWaiting(key, 1);
-        String id = clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
+        String id = headOfQueue(key);
         String[] words = grant.text().split(" ", -1);
         String formerId = words[words.length - 2];
 
@@ -176,13 +164,8 @@ class ChannelTenantIT {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         openChannelOf("rival", clients.rival);
         LockLease held = await(clients.newClient().lock("orders").acquire());
-        CompletableFuture<LockLease> waiter =
-                clients.client.lock("orders").acquire().toFuture();
-        eventuallyWaiting(key, 1);
-        String id = clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
+        String id = headOfQueue(key);
 
         repeatEverywhere("G 5 1 2000 " + id.length() + ' ' + id + ' ' + Store.holderKey(key));
         settle();
@@ -215,11 +198,8 @@ class ChannelTenantIT {
                 LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build();
         CompletableFuture<LockLease> waiter =
                 clients.client.lock("orders").with(byHand).acquire().toFuture();
-        eventuallyWaiting(key, 1);
-        String id = clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        eventuallyOneWaits(key);
+        String id = headOfQueue(key);
         await(held.release());
         LockLease lease = waiter.join();
         await(lease.renew());
@@ -239,14 +219,9 @@ class ChannelTenantIT {
     @Test
     void hintThatPutsTheHeadOffIsNotBelieved() {
         LockLease held = await(clients.rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter =
-                clients.client.lock("orders").acquire().toFuture();
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
-        eventuallyWaiting(key, 1);
-        String id = clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
+        String id = headOfQueue(key);
         repeatEverywhere("H 999999999 " + id);
         clients.store.redis().configResetstat();
         repeatEverywhere("H 100 " + id);
@@ -259,13 +234,8 @@ class ChannelTenantIT {
     void floodOfHintsCostsFewLooksAndTheHandOffGoesOn() {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         LockLease held = await(clients.rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter =
-                clients.client.lock("orders").acquire().toFuture();
-        eventuallyWaiting(key, 1);
-        String id = clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
+        String id = headOfQueue(key);
         clients.store.redis().configResetstat();
         long begin = System.nanoTime();
 
@@ -292,9 +262,7 @@ class ChannelTenantIT {
             LockKey key = LockKey.of(LockKind.MUTEX, "orders");
             clients.claimTime(Duration.ofMillis(300));
             LockLease held = await(clients.rival.lock("orders").acquire());
-            CompletableFuture<LockLease> waiter =
-                    cutOff.lock("orders").acquire().toFuture();
-            eventuallyWaiting(key, 1);
+            CompletableFuture<LockLease> waiter = waiter(cutOff, key);
             proxy.drop(TcpProxy.Direction.values()); // its looks do not arrive either
             await(held.release());
             Published grant = grant();
@@ -302,7 +270,7 @@ class ChannelTenantIT {
             pause(Duration.ofMillis(300));
             proxy.pass();
             proxy.cut();
-            eventuallyWaiting(key, 1);
+            eventuallyOneWaits(key);
 
             IntStream.range(0, 50).forEach(i -> {
                 repeatEverywhere(grant.text());
@@ -320,9 +288,7 @@ class ChannelTenantIT {
     /** A grant to a client that has released it since. */
     private Published grantOf(LockKey key) {
         LockLease first = await(lock(clients.rival, key).acquire());
-        CompletableFuture<LockLease> second =
-                lock(clients.client, key).acquire().toFuture();
-        eventuallyWaiting(key, 1);
+        CompletableFuture<LockLease> second = waiter(clients.client, key);
         await(first.release());
         await(second.join().release());
         return grant();
@@ -340,21 +306,33 @@ class ChannelTenantIT {
     /** A client has a channel from its first wait on. */
     private void openChannelOf(String name, LockClient client) {
         LockLease held = await(clients.newClient().lock(name).acquire());
-        CompletableFuture<LockLease> waiter = client.lock(name).acquire().toFuture();
-        eventuallyWaiting(LockKey.of(LockKind.MUTEX, name), 1);
+        CompletableFuture<LockLease> waiter = waiter(client, LockKey.of(LockKind.MUTEX, name));
         await(held.release());
         await(waiter.join().release());
         seen.clear();
     }
 
-    /** And its channel is up, and it has looked since. */
-    private void eventuallyWaiting(LockKey key, long waiters) {
+    /** The only one in the queue; its channel is up, and it has looked since. */
+    private CompletableFuture<LockLease> waiter(LockClient by, LockKey key) {
+        CompletableFuture<LockLease> waiter = lock(by, key).acquire().toFuture();
+        eventuallyOneWaits(key);
+        return waiter;
+    }
+
+    private String headOfQueue(LockKey key) {
+        return clients.store
+                .redis()
+                .zrange(Store.holderKey(key) + ":queue", 0, 0)
+                .get(0);
+    }
+
+    private void eventuallyOneWaits(LockKey key) {
         String queue = Store.holderKey(key);
         eventually(() -> clients.store.redis().hvals(queue + ":waiters").stream()
                         .filter(entry -> !entry.endsWith(" ") && channels().anyMatch(entry::endsWith))
                         .filter(entry -> entry.matches("(?:\\w+ \\d+ )?[2-9] .*"))
                         .count()
-                == waiters);
+                == 1);
     }
 
     private Published grant() {

@@ -91,9 +91,7 @@ class RedisDemotionIT {
     @Test
     void aWaiterIsServedByTheNewMaster() {
         LockLease held = await(rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
-        eventually(() -> atFormer.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
-        replicated();
+        CompletableFuture<LockLease> waiter = replicatedWaiter();
 
         swapRoles();
         name.moveTo(next);
@@ -111,9 +109,7 @@ class RedisDemotionIT {
     @Test
     void aWaiterThatTheNewMasterKnowsIsServedAtOnce() {
         LockLease held = await(rival.lock("orders").acquire());
-        CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
-        eventually(() -> atFormer.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
-        replicated();
+        CompletableFuture<LockLease> waiter = replicatedWaiter();
 
         swapRoles();
         name.moveTo(next);
@@ -219,6 +215,13 @@ class RedisDemotionIT {
             return "FAILOVER";
         }
     };
+
+    private CompletableFuture<LockLease> replicatedWaiter() {
+        CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
+        eventually(() -> atFormer.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        replicated();
+        return waiter;
+    }
 
     private void replicated() {
         assertThat(atFormer.redis().waitForReplication(1, 10_000)).isEqualTo(1);
