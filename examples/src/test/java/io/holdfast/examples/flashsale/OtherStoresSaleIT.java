@@ -2,33 +2,22 @@ package io.holdfast.examples.flashsale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.server.RedisServer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The demo with its lock in ZooKeeper, and in a majority of five Redis servers. */
 @Timeout(60)
 class OtherStoresSaleIT {
 
-    private static RedisServer redis;
+    @RegisterExtension
+    static final DemoRedis REDIS = new DemoRedis();
 
     private final DemoRun demo = new DemoRun();
 
-    @BeforeAll
-    static void startRedis() {
-        redis = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stopRedis() {
-        redis.close();
-    }
-
     @Test
     void theLockMayBeInZooKeeper() {
-        int status = demo.run("--items", "100", "--buyers", "400", "--zookeeper", "--redis", redis.uri());
+        int status = demo.run("--items", "100", "--buyers", "400", "--zookeeper", "--redis", REDIS.uri());
 
         assertThat(status).as(demo::toString).isZero();
         assertThat(demo.output()).contains("each sale under a Holdfast lock in ZooKeeper");
@@ -40,7 +29,7 @@ class OtherStoresSaleIT {
 
     @Test
     void underRedlockTheSaleGoesOnWhenTwoOfFiveMastersAreKilled() {
-        int status = demo.run("--items", "100", "--buyers", "400", "--redlock", "--redis", redis.uri());
+        int status = demo.run("--items", "100", "--buyers", "400", "--redlock", "--redis", REDIS.uri());
 
         assertThat(status).as(demo::toString).isZero();
         assertThat(demo.row("buyers answered")).isEqualTo("400 of 400");
@@ -48,6 +37,6 @@ class OtherStoresSaleIT {
         assertThat(demo.row("masters killed")).isEqualTo("2 of 5, half way");
         assertThat(demo.row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
         assertThat(demo.row("shop killed")).isEqualTo("B, with the lock in hand");
-        assertThat(FlashSaleIT.whatIsLeftForEver(redis)).isEmpty();
+        assertThat(REDIS.keysThatNeverExpire()).isEmpty();
     }
 }

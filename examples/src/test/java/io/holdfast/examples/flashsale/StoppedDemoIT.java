@@ -2,7 +2,6 @@ package io.holdfast.examples.flashsale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.server.RedisServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,10 +9,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,25 +20,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class StoppedDemoIT {
 
-    private static RedisServer redis;
+    @RegisterExtension
+    static final DemoRedis REDIS = new DemoRedis();
 
     @TempDir
     private Path temporary;
 
-    @BeforeAll
-    static void startRedis() {
-        redis = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stopRedis() {
-        redis.close();
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"--zookeeper", "--redlock"})
     void ctrlCLeavesNoFileNoProcessAndNoKey(String lock) throws IOException {
-        Process demo = demo(lock, "--redis", redis.uri());
+        Process demo = demo(lock, "--redis", REDIS.uri());
         List<ProcessHandle> children = demo.descendants().toList();
 
         demo.destroy();
@@ -50,7 +39,7 @@ class StoppedDemoIT {
                 .isNotEmpty()
                 .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(Duration.ofSeconds(10)));
         assertThat(temporary).isEmptyDirectory();
-        assertThat(FlashSaleIT.whatIsLeftForEver(redis)).isEmpty();
+        assertThat(REDIS.keysThatNeverExpire()).isEmpty();
     }
 
     @Test
