@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /** Where a test's thread waits, with a bound. */
@@ -33,33 +33,12 @@ final class Waiting {
     }
 
     static void until(String what, BooleanSupplier condition) {
-        until(what, PATIENCE, condition);
-    }
-
-    static void until(String what, Duration patience, BooleanSupplier condition) {
-        long end = System.nanoTime() + patience.toNanos();
+        long end = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - end > 0) {
-                throw new AssertionError("not within %s: %s".formatted(patience, what));
+                throw new AssertionError("not within %s: %s".formatted(PATIENCE, what));
             }
-            pass(Duration.ofMillis(5));
-        }
-    }
-
-    static <T> T untilSome(String what, Supplier<T> value) {
-        Object[] found = new Object[1];
-        until(what, () -> (found[0] = value.get()) != null);
-        @SuppressWarnings("unchecked")
-        T some = (T) found[0];
-        return some;
-    }
-
-    /** A real server's time only passes by itself. */
-    static void pass(Duration time) {
-        try {
-            Thread.sleep(time.toMillis());
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+            LockSupport.parkNanos(5_000_000);
         }
     }
 }
