@@ -3,7 +3,6 @@ package io.holdfast.checks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 
 /**
  * Applications outside of this build, one for each published module, in one build of their own. They find the modules in a local
@@ -26,18 +25,7 @@ record Consumers(Path folder, Path sources) {
                 <groupId>com.example</groupId><artifactId>all</artifactId><version>1</version><packaging>pom</packaging>
                 <modules>%s</modules></project>
                 """.formatted(modules));
-        Wrapper.copy(folder);
-        String unused = Command.run(
-                folder,
-                Map.of(),
-                folder.resolve("mvnw").toString(),
-                "-B",
-                "-ntp",
-                "-q",
-                "-fae",
-                "-Dmaven.repo.local=" + folder.resolve("repository"),
-                "-Dmaven.repo.local.tail=" + Wrapper.localRepository(),
-                "compile");
+        Wrapper.build(folder, "-fae", "compile");
     }
 
     private void application(String artifact) throws IOException {

@@ -88,18 +88,7 @@ class ReleaseRehearsal {
                         .replace(
                                 "REPOSITORY",
                                 RELEASE.getParent().getParent().toUri().toString()));
-        Wrapper.copy(folder);
-
-        var unused = Command.run(
-                folder,
-                Map.of(),
-                folder.resolve("mvnw").toString(),
-                "-B",
-                "-ntp",
-                "-q",
-                "-Dmaven.repo.local=" + folder.resolve("repository"),
-                "-Dmaven.repo.local.tail=" + Wrapper.localRepository(),
-                "package");
+        Wrapper.build(folder, "package");
 
         assertThat(Command.run(
                         folder,

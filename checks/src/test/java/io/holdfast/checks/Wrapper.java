@@ -4,14 +4,28 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The Maven of this build, for another one. */
 final class Wrapper {
 
     private Wrapper() {}
 
-    static void copy(Path to) throws IOException {
+    /** Runs it in a folder, with this build's libraries. What it installs or downloads goes to {@code repository} in that folder. */
+    static void build(Path folder, String... arguments) throws Exception {
+        copy(folder);
+        List<String> command = new ArrayList<>();
+        command.add(folder.resolve("mvnw").toString());
+        command.addAll(List.of("-B", "-ntp", "-q"));
+        command.add("-Dmaven.repo.local=" + folder.resolve("repository"));
+        command.add("-Dmaven.repo.local.tail=" + localRepository());
+        command.addAll(List.of(arguments));
+        String unused = Command.run(folder, Map.of(), command.toArray(String[]::new));
+    }
+
+    private static void copy(Path to) throws IOException {
         for (String name : List.of("mvnw", ".mvn/wrapper/maven-wrapper.properties")) {
             Files.createDirectories(to.resolve(name).getParent());
             Files.copy(Repository.ROOT.resolve(name), to.resolve(name), StandardCopyOption.COPY_ATTRIBUTES);
@@ -19,7 +33,7 @@ final class Wrapper {
     }
 
     /** Where this build has its libraries from, so that the other one need not download them. */
-    static Path localRepository() {
+    private static Path localRepository() {
         return Dependency.of(Repository.published().get(0)).get(0).repository();
     }
 }
