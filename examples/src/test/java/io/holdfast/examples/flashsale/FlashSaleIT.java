@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The demo as a user runs it: three JVMs, a real Redis, and a kill; only with fewer buyers. */
-@Timeout(60)
+@Timeout(180)
 class FlashSaleIT {
 
     @RegisterExtension

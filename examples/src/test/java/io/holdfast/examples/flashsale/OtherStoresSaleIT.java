@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The demo with its lock in ZooKeeper, and in a majority of five Redis servers. */
-@Timeout(60)
+@Timeout(180)
 class OtherStoresSaleIT {
 
     @RegisterExtension

@@ -17,8 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A demo that is stopped half way takes its shops, its servers and its files with it. */
-@Timeout(60)
+@Timeout(180)
 class StoppedDemoIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @RegisterExtension
     static final DemoRedis REDIS = new DemoRedis();
@@ -34,10 +36,10 @@ class StoppedDemoIT {
 
         demo.destroy();
 
-        assertThat(demo.onExit()).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(demo.onExit()).succeedsWithin(PATIENCE);
         assertThat(children)
                 .isNotEmpty()
-                .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(Duration.ofSeconds(10)));
+                .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(PATIENCE));
         assertThat(temporary).isEmptyDirectory();
         assertThat(REDIS.keysThatNeverExpire()).isEmpty();
     }
@@ -51,7 +53,7 @@ class StoppedDemoIT {
 
         assertThat(children)
                 .hasSizeGreaterThan(6)
-                .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(Duration.ofSeconds(20)));
+                .allSatisfy(it -> assertThat(it.onExit()).succeedsWithin(PATIENCE));
         assertThat(temporary).isEmptyDirectory();
     }
 
