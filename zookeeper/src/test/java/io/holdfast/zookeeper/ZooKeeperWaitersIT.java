@@ -133,7 +133,11 @@ class ZooKeeperWaitersIT {
                 .subscribe(lease -> {}, error -> {});
         Waiting.until("all are queued", () -> store.claims(ROOT).size() == before + WAITERS);
         Waiting.until("all are settled", () -> store.server().watches() >= watches + WAITERS);
-        Waiting.pass(Duration.ofMillis(300));
+        Waiting.until("only pings are sent", () -> {
+            long sent = packets();
+            Waiting.pass(Duration.ofMillis(300));
+            return packets() - sent <= 3;
+        });
         return waiting;
     }
 
