@@ -90,7 +90,7 @@ class SlowMastersIT {
     @Test
     void hungMasterDelaysAnAcquisitionByAFifthAtMost() {
         warmUp();
-        answersTake(25, 25, 25, 25, 25);
+        answersTake(75, 75, 75, 75, 75); // a fifth of it is more than a busy machine adds to a median
         List<Duration> healthy = new ArrayList<>();
         List<Duration> hung = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -103,7 +103,7 @@ class SlowMastersIT {
         five.server(3).resume();
         double ratio = (double) median(hung).toNanos() / median(healthy).toNanos();
         System.out.printf(
-                "acquisition with answers after 25 ms: median %d us, with one of five frozen %d us, ratio %.3f%n",
+                "acquisition with answers after 75 ms: median %d us, with one of five frozen %d us, ratio %.3f%n",
                 median(healthy).toNanos() / 1_000, median(hung).toNanos() / 1_000, ratio);
         assertThat(ratio).as("hung over healthy").isLessThanOrEqualTo(1.2);
     }
