@@ -203,7 +203,7 @@ class ChannelTenantIT {
         await(held.release());
         LockLease lease = waiter.join();
         await(lease.renew());
-        settle(); // the grant is confirmed
+        noMoreScripts(); // the grant is confirmed
         clients.store.redis().configResetstat();
 
         for (String text : new String[] {"C " + id, "H 0 " + id, "H 1 " + id, "L " + id, "B"}) {
@@ -351,6 +351,14 @@ class ChannelTenantIT {
         channels()
                 .forEach(channel ->
                         assertThat(tenant.sync().publish(channel, text)).isPositive());
+    }
+
+    private void noMoreScripts() {
+        eventually(() -> {
+            long before = clients.store.calls("evalsha");
+            settle();
+            return clients.store.calls("evalsha") == before;
+        });
     }
 
     /** What was published is received and answered after less than this. */

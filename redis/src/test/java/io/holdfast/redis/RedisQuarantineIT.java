@@ -43,7 +43,7 @@ import reactor.util.retry.Retry;
 /** A real master that is killed and started again must not vote for a while. */
 class RedisQuarantineIT {
 
-    private static final Duration QUARANTINE = Duration.ofSeconds(2);
+    private static final Duration QUARANTINE = Duration.ofSeconds(3);
     private static final Duration LONG = Duration.ofHours(1);
 
     private final Warnings warnings = Warnings.listen();
@@ -78,7 +78,7 @@ class RedisQuarantineIT {
         assertThat(refused)
                 .hasMessageContainingAll(
                         "'orders'", "127.0.0.1:" + store.server.port(), "has been up for", "quarantine")
-                .hasMessageContainingAll("first 2 s", "wait ", "acquire()");
+                .hasMessageContainingAll("first 3 s", "wait ", "acquire()");
         Store.answer(backend.ping());
         assertThat(store.keys()).as("the server was not asked").isEmpty();
         eventually(() -> isGranted(claim));
