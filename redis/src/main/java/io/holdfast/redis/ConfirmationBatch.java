@@ -188,7 +188,7 @@ final class ConfirmationBatch {
         }
     }
 
-    /** The acquisition of this grant no longer waits. When none of them does, an answer that is still due must not hold up the next batch. */
+    /** The acquisition of this grant no longer waits. When none waits, an answer that is still due must not hold up the next batch. */
     void left(UnconfirmedGrant grant) {
         if (!wanted.remove(grant) || !wanted.isEmpty() || !isOver.compareAndSet(false, true)) {
             return;

@@ -69,6 +69,7 @@ class WaitingCostIT {
         eventuallyQueued("orders", 1);
         CompletableFuture<LockLease> second = waiting.lock("orders").acquire().toFuture();
         listens();
+        isSilentFor(1);
 
         assertThat(commands(Duration.ofSeconds(10))).hasSizeBetween(2, 10);
 
