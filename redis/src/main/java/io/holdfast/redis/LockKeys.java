@@ -62,24 +62,31 @@ record LockKeys(String holder, Type type) {
 
     /** The keys that tell everything of the lock, in the order of the inspector's KEYS. */
     List<String> inspected() {
+        String fourth = type == Type.MUTEX ? ":gone" : ":token"; // a mutex has its token in the record
         return List.of(
-                holder, holder + ":queue", holder + ":waiters", holder + ":token", holder + ":interest", holders());
+                holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holders());
     }
 
     /** Appends how many keys the scripts have, and the keys in the order of their KEYS. */
     void writeAll(String claimId, ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
-        boolean isShared = type != Type.MUTEX;
-        to.text(isShared ? "7" : "6")
+        if (type == Type.MUTEX) {
+            to.text("5")
+                    .key(head, "")
+                    .key(head, ":queue")
+                    .key(head, ":waiters")
+                    .key(head, ":gone")
+                    .key(head, ":interest");
+            return;
+        }
+        to.text("7")
                 .key(head, "")
                 .key(head, ":queue")
                 .key(head, ":waiters")
                 .key(head, ":token")
                 .key(head, ":gone:", claimId)
-                .key(head, ":interest");
-        if (isShared) {
-            to.key(head, ":holders");
-        }
+                .key(head, ":interest")
+                .key(head, ":holders");
     }
 
     /** The keys that a renewal needs. */

@@ -68,10 +68,9 @@ public record LockReport(
      * @param channel where its client is told of grants, one per client: holders with the same one are of one process. Empty
      *     for a claim that took the lock without waiting for it
      * @param token its fencing token
-     * @param since when it got the lock; the epoch when that was not recorded
-     * @param held for how long it has had the lock; zero when that was not recorded
-     * @param left how long the server keeps the lock for it if no renewal comes; {@link java.time.temporal.ChronoUnit#FOREVER}
-     *     when the expiry of its key was removed
+     * @param since when it got the lock; the epoch when that is not known, as for a mutex when the server's clock was set back
+     * @param held for how long it has had the lock; zero when that is not known
+     * @param left how long the server keeps the lock for it if no renewal comes
      * @param lease what it asked for last: {@code lease} minus {@code left} ago it acquired or renewed
      */
     public record Holder(

@@ -60,17 +60,36 @@ final class LockRequests {
 
     private void writeAcquire(LockClaim claim, LockKeys keys, String channel, ChannelLook look, ScriptArgs to) {
         keys.writeAll(claim.id(), to);
+        String secret = channel.isEmpty() ? "" : look.secret();
+        String echo = look.wantsEcho() ? "1" : "0";
+        if (keys.type() == LockKeys.Type.MUTEX) {
+            long lease = claim.lease().toMillis();
+            boolean isUsual = claim.attempt() == 1 && claim.tokenFloor() == 0;
+            to.text(claim.id())
+                    .text((isUsual ? "A" : "a") + lease)
+                    .text(claim.attempt() + " " + lease + ' ' + channel)
+                    .text(word(claim.waiting())
+                            + ' '
+                            + claim.tokenFloor()
+                            + ' '
+                            + echo
+                            + ' '
+                            + claimMillis
+                            + ' '
+                            + secret);
+            return;
+        }
         to.text(claim.id())
                 .number(claim.lease().toMillis())
                 .number(claim.attempt())
                 .text(word(claim.waiting()))
                 .number(claim.tokenFloor())
                 .text(claimMillis)
-                .text(channel);
-        if (keys.type() != LockKeys.Type.MUTEX) {
-            to.text(word(claim.key().kind())).number(claim.key().permits());
-        }
-        to.text(channel.isEmpty() ? "" : look.secret()).text(look.wantsEcho() ? "1" : "0");
+                .text(channel)
+                .text(word(claim.key().kind()))
+                .number(claim.key().permits())
+                .text(secret)
+                .text(echo);
     }
 
     private String word(Waiting waiting) {
@@ -143,19 +162,32 @@ final class LockRequests {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }
 
+    /** For an operator who takes a lock away from a claim that holds it. */
+    ScriptCall.Request<Ownership> breakHold(LockKeys keys, String claimId) {
+        return release(keys, claimId, 1, NO_TOMBSTONE);
+    }
+
     private ScriptCall.Request<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
-        String isUnknown = unanswered.contains(id) ? "1" : "0";
+        boolean isUnanswered = unanswered.contains(id);
         return new ScriptCall.Request<>(
                 LockScripts.of(keys.type()).release(),
                 keys.holder(),
                 (to, link) -> {
                     keys.writeAll(id, to);
+                    String channelName = ownChannel.apply(link);
+                    if (keys.type() == LockKeys.Type.MUTEX) {
+                        to.text(id)
+                                .text((isUnanswered ? "r" : "R") + attempt)
+                                .text(channelName)
+                                .text(claimMillis + ' ' + tombstoneMillis);
+                        return;
+                    }
                     to.text(id)
                             .number(attempt)
                             .text(claimMillis)
                             .text(tombstoneMillis)
-                            .text(isUnknown)
-                            .text(ownChannel.apply(link));
+                            .text(isUnanswered ? "1" : "0")
+                            .text(channelName);
                 },
                 1,
                 reply -> ended(id, reply),

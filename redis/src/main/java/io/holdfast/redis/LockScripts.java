@@ -2,20 +2,20 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.LockClaim;
 
-/** The scripts of one sort of lock: a mutex has leaner ones than the locks that several may hold. */
+/** The scripts of one sort of lock: a mutex has a leaner one than the locks that several may hold, and the same to acquire and to release. */
 enum LockScripts {
-    MUTEX(""),
-    SHARED("shared_");
+    MUTEX("mutex", "mutex", "mutex_renew"),
+    SHARED("shared_acquire", "shared_release", "shared_renew");
 
     private final LuaScript acquire;
     private final LuaScript release;
     private final LuaScript renew;
 
     /** Reads files: see {@link #readAll}. */
-    LockScripts(String prefix) {
-        acquire = LuaScript.load(prefix + "acquire");
-        release = LuaScript.load(prefix + "release");
-        renew = LuaScript.load(prefix + "renew");
+    LockScripts(String acquire, String release, String renew) {
+        this.acquire = LuaScript.load(acquire);
+        this.release = acquire.equals(release) ? this.acquire : LuaScript.load(release);
+        this.renew = LuaScript.load(renew);
     }
 
     /**

@@ -12,7 +12,7 @@ record QueueLimit(int most, String server) {
 
     /** How the scripts are told that a claim wants a place in the queue. */
     String word() {
-        return most == 0 ? "queue" : "queue " + most;
+        return most == 0 ? "queue" : "queue:" + most;
     }
 
     /** Whether that is what the numbers of an attempt mean. */

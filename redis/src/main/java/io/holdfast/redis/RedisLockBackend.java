@@ -467,13 +467,14 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Makes a read-only look into the locks of such a back end, for operators. It connects on its own, and nowhere yet. The
-         * options that are about taking locks do not matter to it.
+         * Makes an inspector of the locks of such a back end, for operators. It connects on its own, and nowhere yet. Of the
+         * options that are about taking locks, only {@link #claimTime} matters to it, and only to {@link RedisLockInspector#breakHold}.
          *
          * @return an inspector; its {@link RedisLockInspector#close} is the caller's to call
          */
         public RedisLockInspector inspector() {
-            return new RedisLockInspector(resources, new Tls(authorities, identity), uris, isCluster, keyPrefix);
+            return new RedisLockInspector(
+                    resources, new Tls(authorities, identity), uris, isCluster, keyPrefix, claimTime);
         }
 
         /**

@@ -5,11 +5,13 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +21,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A look into the locks of a deployment, for operators: the holders of a name, since when and for how long they hold it, the number of
- * waiters, the last token. It writes nothing and ends no lease, and no lock of this library depends on it.
+ * A look into the locks of a deployment, for operators: the holders of a lock, since when and for how long, the waiters, the last
+ * token. Looking writes nothing, ends no hold and serves no waiter. {@link #breakHold} is the one method that does. No lock of this
+ * library depends on an inspector.
  *
  * <p>It is made by {@link RedisLockBackend.Builder#inspector()}, which gives it the address, TLS, driver resources and key
  * prefix of a back end. Its connection is its own, one for each master that is asked, made with the first command; so no
@@ -31,9 +34,10 @@ import reactor.core.publisher.Mono;
  * {@link LockBackendException} that says what to do; a command that is not answered within the timeout of the address, 5 s by
  * default, fails so too. Nothing is retried. Thread-safe.
  *
- * <p>An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +scan +info +time +get
- * +exists +pttl +hmget +zcard +zcount +zrange}; with a database or client name in the URI, {@code +select} or {@code
- * +client|setname} too, and for a cluster {@code +cluster|slots +asking}. {@code +info} is for {@link #servers} only.
+ * <p>An ACL that is enough to look: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +scan +info +time +get
+ * +exists +hmget +zcard +zcount +zrange}; with a database or client name in the URI, {@code +select} or {@code
+ * +client|setname} too, and for a cluster {@code +cluster|slots +asking}. {@code +info} is for {@link #servers} only. {@link
+ * #breakHold} needs the rights of a back end: see {@link RedisLockBackend}.
  *
  * <pre>{@code
  * RedisLockInspector inspector = RedisLockBackend.builder(uri).inspector();
@@ -56,6 +60,7 @@ public final class RedisLockInspector {
     private final Route route;
     private final String keyPrefix;
     private final LockWalk walk;
+    private final LockRequests requests;
 
     /** Of all settings of a back end, those that concern where and what to look at. */
     RedisLockInspector(
@@ -63,7 +68,8 @@ public final class RedisLockInspector {
             Tls tls,
             List<RedisURI> addresses,
             boolean isCluster,
-            String keyPrefix) {
+            String keyPrefix,
+            Duration claimTime) {
         List<RedisURI> uris = addresses.stream().map(LettuceClient::copyOf).toList();
         failures = RedisFailures.at(uris);
         // There is no engine here to bound the commands.
@@ -72,6 +78,7 @@ public final class RedisLockInspector {
         route = isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
         walk = new LockWalk(keyPrefix);
+        requests = new LockRequests(keyPrefix, claimTime, new QueueLimit(0, failures.server()), link -> "");
     }
 
     /**
@@ -160,6 +167,27 @@ public final class RedisLockInspector {
                 failures,
                 new ScriptCall.Request<>(
                         SCRIPT, keys.get(0), ScriptCall.Body.of(keys, args), reading, () -> subject, () -> {}));
+    }
+
+    /**
+     * Takes a lock away from a claim that holds it, as if that claim had released it: the first waiter that lives has the lock at once, and
+     * the next token is higher. <b>Until the former holder learns of it, two work under the lock.</b> It learns of it by its next renewal,
+     * after a third of its lease at most, or at once with {@link RedisLockBackend.Builder#lossByPush}: its lease is then lost with
+     * {@link io.holdfast.LossReason#NOT_HELD}. Other holders of a read/write lock or a semaphore keep their shares.
+     *
+     * <p>One command, sent when subscribed. A cancel after that does not take it back. When it fails without an answer, it may have been
+     * carried out: look again.
+     *
+     * @param report what was seen of the lock
+     * @param holder one of its holders
+     * @return true when the claim held and does not any more; false when it did not hold
+     */
+    public Mono<Boolean> breakHold(LockReport report, LockReport.Holder holder) {
+        LockKeys keys = keys(
+                requireNonNull(holder, "holder").kind(),
+                requireNonNull(report, "report").name());
+        return ScriptCall.send(route, failures, requests.breakHold(keys, holder.claimId()))
+                .map(ownership -> ownership == Ownership.HELD);
     }
 
     /**

@@ -27,6 +27,9 @@ final class Replies {
      * @throws IllegalStateException if it is none that the scripts give
      */
     static LockAttempt attempt(long[] reply, long leaseMillis) {
+        if (reply.length == 1 && isToken(reply[0])) {
+            return new LockAttempt.Acquired(reply[0], Duration.ofMillis(leaseMillis));
+        }
         if (reply.length == 3 && reply[0] == ACQUIRED && isToken(reply[1]) && reply[2] > 0) {
             return new LockAttempt.Acquired(reply[1], Duration.ofMillis(Math.min(reply[2], leaseMillis)));
         }

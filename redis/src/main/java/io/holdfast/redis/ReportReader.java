@@ -70,7 +70,7 @@ final class ReportReader {
         long since = number(holder.next());
         long expires = number(holder.next());
         Duration held = since == 0 ? Duration.ZERO : between(since, now);
-        Duration left = expires < 0 ? ChronoUnit.FOREVER.getDuration() : between(now, expires);
+        Duration left = between(now, expires);
         return new LockReport.Holder(id, kind, channel, token, instant(since), held, left, lease);
     }
 

@@ -1,12 +1,18 @@
 -- Whether claims still hold their mutexes. Writes nothing, so no lease gets longer by it.
 --
--- KEYS    the holder keys P{name}:mutex, one per claim, all in one slot on a cluster
+-- KEYS    the records, one per claim, all in one slot on a cluster; see record.lua
 -- ARGV    the id of each claim, in the order of the keys
 -- Result  one number per claim: 1 held, 0 not held by this claim, or a foreign key
--- Cost    1 inner call per claim, O(1) each
+-- Cost    1 inner call per claim and one for all, O(1) each
+
+local sub = string.sub
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
 
 local answers = {}
 for i, key in ipairs(KEYS) do
-  answers[i] = redis.pcall('HGET', key, 'id') == ARGV[i] and 1 or 0
+  local record = redis.pcall('GET', key)
+  local is_ours = record and not record.err and sub(record, 1, 1) == 'H' and sub(record, -#ARGV[i] - 1) == '\n' .. ARGV[i]
+  answers[i] = is_ours and tonumber(sub(record, 3, 18)) > now and 1 or 0
 end
 return answers

@@ -1,15 +1,14 @@
 -- What the server knows of some locks. Writes nothing: it ends no holder, serves no waiter, and takes no tombstone for anything.
 --
--- KEYS    six of each lock, see queue.lua and shared_queue.lua: holder, queue, waiters, token, interest, holders; all in one
+-- KEYS    six of each lock, see record.lua and shared_queue.lua: holder, queue, waiters, token or gone, interest, holders; all in one
 --         slot on a cluster
 -- ARGV    1 how many holders to tell of, at most   2 how many waiters   3 on: of each lock two, its sort, mutex or shared, and by
 --         which key it was come upon: holder, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1; one that was asked for by name is left out when there is nothing of it; one that was come
 --         upon by a key, when it is free, or when an earlier key in ARGV's list is there: so a walk meets each lock once
---         token: 0 for none      holder: {id, kind, channel, token, lease ms, since, expires}, since is 0 when not known,
---         expires is -1 for never      waiter: {id, kind, permits, channel, lease ms, came, looked}
---         Times are the server's in microseconds, see queue.lua.
+--         token: 0 for none      holder: {id, kind, channel, token, lease ms, since, expires}, since is 0 when not known      waiter: {id, kind, permits, channel, lease ms, came, looked}
+--         Times are the server's in microseconds, see record.lua.
 -- Cost    at most 12 inner calls of each lock, O(log n) in its holders and waiters, plus those told of
 
 local most_holders, most_waiters = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -32,17 +31,27 @@ local function read(suffix, ...)
   return reply
 end
 
+-- See record.lua.
 local function mutex_holders(key)
-  local is = read('', 'HMGET', key, 'id', 'token', 'attempt', 'lease', 'channel', 'since')
-  if not is then
-    return 0, {}
-  elseif not (is[1] and tonumber(is[2]) and is[3]) then
-    foreign[''] = redis.call('EXISTS', key) == 1 or nil
+  local record = read('', 'GET', key)
+  if not record then
     return 0, {}
   end
-  local left = redis.call('PTTL', key)
-  local expires = left < 0 and left or now + left * 1000
-  return 1, {{is[1], 'mutex', is[5] or '', tonumber(is[2]), tonumber(is[4]) or 0, tonumber(is[6]) or 0, expires}}
+  local digits = '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$'
+  local free = string.match(record, '^F[01](%d+)$')
+  if free and string.find(free, digits) then
+    return 0, {}, free
+  end
+  local expires, token = string.match(string.sub(record, 3, 18), digits), string.match(string.sub(record, 19, 34), digits)
+  local lease, channel, since, id = string.match(string.sub(record, 35), '^%d+ (%d+) (%S*) ?(%d*)\n(.+)$')
+  if not (string.find(record, '^H[01]') and expires and token and id) then
+    foreign[''] = true
+    return 0, {}
+  elseif tonumber(expires) <= now then
+    return 0, {}, token
+  end
+  since = tonumber(since) or tonumber(token)
+  return 1, {{id, 'mutex', channel, tonumber(token), tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
 -- Those whose time is over are none: the next look ends them.
@@ -102,14 +111,18 @@ local function report(number)
     return nil
   end
   foreign = {}
-  local held, holders
+  local held, holders, stored
   if is_mutex then
-    held, holders = mutex_holders(KEYS[at])
+    held, holders, stored = mutex_holders(KEYS[at])
   else
     held, holders = shared_holders(KEYS[at], KEYS[at + 5])
   end
   local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex)
-  local stored = read(':token', 'GET', KEYS[at + 3])
+  if is_mutex then
+    read(':gone', 'ZCARD', KEYS[at + 3])
+  else
+    stored = read(':token', 'GET', KEYS[at + 3])
+  end
   if stored and not tonumber(stored) then
     foreign[':token'] = true
   end

@@ -1,15 +1,4 @@
--- The queue of one mutex: what acquire.lua and release.lua share. Included by them after grant.lua and push.lua, never run
--- alone.
---
--- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix:
---   1  P{name}:mutex           HASH  the holder: id, token, attempt, lease, channel, since; expires with the lease
---   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
---   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of those in the queue; aside: see
---                                    waiters.lua
---   4  P{name}:mutex:token     STRING  the last token granted; expires two hours after the moment it stands for
---   5  P{name}:mutex:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
---   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
--- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f', since '..' loses digits.
+-- The queue of one mutex. Included by mutex.lua after record.lua and push.lua, never run alone.
 
 local function min_ms(a, b)
   return math.max(1, math.floor(math.min(a, b)))
@@ -28,13 +17,13 @@ local function refuse_foreign_keys()
     return
   end
   is_checked = true
-  redis.call('ZSCORE', KEYS[2], '')
-  redis.call('HGET', KEYS[3], '')
-  next_token(0, 0)
-  redis.call('ZSCORE', KEYS[6], '')
+  call('ZSCORE', keys[2], '')
+  call('HGET', keys[3], '')
+  call('ZSCORE', keys[5], '')
+  call('ZSCORE', keys[6], '')
 end
 
--- Of an entry in KEYS[3].
+-- Of an entry in keys[3].
 local LEASE_AND_LOOKED = '^%d+ (%d+) (%d+) '
 
 --#include waiters.lua
@@ -47,16 +36,15 @@ local following
 -- set aside, and so is one without a channel: it gets the lock when it looks and nobody living is before it. A channel is tried once per
 -- run: the waiters of a killed client cost one NUMSUB, and are read in growing portions. A hint they may get: if the slot has moved here,
 -- their client listens elsewhere, and looks again at once.
--- A holder that ends by this is deleted before the first other write: a server without memory refuses SET as the first, but not DEL.
-local function serve(now, caller, claim_ms, ends_holder)
+local function serve(now, caller, claim_ms)
   local unheard, portion, rest = {[''] = true}, 3, MOST_TAKEN_OUT
   place = 0
   while true do
-    local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
+    local ids = call('ZRANGE', keys[2], place, place + portion - 1)
     if #ids == 0 then
       return false
     end
-    local entries, fates = redis.call('HMGET', KEYS[3], unpack(ids)), {}
+    local entries, fates = call('HMGET', keys[3], unpack(ids)), {}
     local id, attempt, lease, looked, floor, secret, channel -- of the first that lives
     for i, one in ipairs(ids) do
       attempt, lease, looked, floor, secret, channel =
@@ -81,30 +69,22 @@ local function serve(now, caller, claim_ms, ends_holder)
     end
     if fates[1] then -- all before the first that lives have a fate
       refuse_foreign_keys()
-      if ends_holder then
-        redis.call('DEL', KEYS[1])
-        ends_holder = false
-      end
       rest = rest - take_out(ids, entries, fates)
     end
     if id and id == caller then
       return id
     elseif id then
-      local ms = min_ms(claim_ms, tonumber(lease))
-      local token = next_token(now, tonumber(floor))
-      if ends_holder then
-        redis.call('DEL', KEYS[1])
-      end
-      -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
-      local text = save_token(token)
+      local ms, token = min_ms(claim_ms, tonumber(lease)), next_token(tonumber(floor))
+      following = place == 0 and moved == 0 and {ids[3], entries[3]}
+      -- The writes come before the push: a server that refuses them (a replica) must grant nothing. The first is one that a server
+      -- without memory accepts.
+      leave_queue(id)
+      hold('1', id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
       -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
       -- server's clock may have been set back since.
       local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
-      local grant = text .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
+      local grant = digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. keys[1]
       publish(channel, 'G ' .. signed(secret, channel, grant))
-      following = place == 0 and moved == 0 and {ids[3], entries[3]}
-      leave_queue(id)
-      hold(digits(now), text, id, attempt, lease, channel, ms)
       return id
     end
     if rest <= 0 then
@@ -129,9 +109,15 @@ local function tell_next(claim_ms)
   if following then
     tell_head(following[1], following[2], claim_ms)
   elseif moved > 0 then
-    for _, id in ipairs(redis.call('ZRANGE', KEYS[2], place + math.max(0, 2 - moved), place + 1)) do
-      tell_head(id, redis.call('HGET', KEYS[3], id), claim_ms)
+    for _, id in ipairs(call('ZRANGE', keys[2], place + math.max(0, 2 - moved), place + 1)) do
+      tell_head(id, call('HGET', keys[3], id), claim_ms)
     end
   end
   moved, following = 0, nil
+end
+
+-- The operation is about this lock.
+local function begin(key)
+  keys = {key, key .. ':queue', key .. ':waiters', '', key .. ':gone', key .. ':interest'}
+  is_checked, is_unfinished, following, place, moved = false, false, nil, 0, 0
 end

@@ -1,7 +1,7 @@
 -- Takes a read, write or semaphore lock for a claim, or keeps it, or gives the claim a place in the queue.
 --
 -- KEYS    see shared_queue.lua
--- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify, queue, or 'queue N' for at most N waiters   5 token floor
+-- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify, queue, or queue:N for at most N waiters   5 token floor
 --         6 claim time ms
 --         7 the client's channel, empty for a claim that is not watched   8 kind: read, write or semaphore   9 permits
 --         10 secret of the client   11 1 to have an echo on the channel
@@ -66,7 +66,7 @@ local function enqueue()
   tell_next(claim_ms)
 end
 
-local limit = string.match(waiting, '^queue (%d+)$')
+local limit = string.match(waiting, '^queue:(%d+)$')
 if limit then
   waiting, limit = 'queue', tonumber(limit)
 end

@@ -117,6 +117,8 @@ local function hold(now, id, claim, token, ms)
   count, mode = count + 1, claim.kind
 end
 
+local keys = KEYS -- as waiters.lua names them
+
 -- Of an entry in KEYS[3].
 local LEASE_AND_LOOKED = '^%a+ %d+ %d+ (%d+) (%d+) '
 

@@ -1,6 +1,6 @@
 -- The waiters of one lock: in the queue, or aside. Included by queue.lua and shared_queue.lua, never run alone.
 --
--- A waiter that cannot be told is set aside: out of the queue, so that no later run reads it again. Its entry in KEYS[3] keeps the
+-- A waiter that cannot be told is set aside: out of the queue, so that no later run reads it again. Its entry in keys[3] keeps the
 -- ticket, as '@<ticket> <entry>', and its next attempt puts it back in its place. One that does not attempt any more is forgotten when
 -- others queue, a few at a time, or with the key.
 
@@ -14,13 +14,13 @@ local place, moved = 0, 0
 
 local function leave_queue(id)
   moved = moved + 1
-  redis.call('ZREM', KEYS[2], id)
-  redis.call('HDEL', KEYS[3], id)
+  redis.call('ZREM', keys[2], id)
+  redis.call('HDEL', keys[3], id)
 end
 
 -- The entry of a claim, and its ticket if it is aside.
 local function entry_of(id)
-  local entry = redis.call('HGET', KEYS[3], id)
+  local entry = redis.call('HGET', keys[3], id)
   local ticket, rest = string.match(entry or '', '^@(%d+) (.*)$')
   return rest or entry, ticket
 end
@@ -66,17 +66,17 @@ local function take_out(ids, entries, fates)
   end
   place, moved = place + stay, moved + #gone + #aside
   if #gone > 0 then
-    redis.call('ZREM', KEYS[2], unpack(gone))
-    redis.call('HDEL', KEYS[3], unpack(gone))
+    redis.call('ZREM', keys[2], unpack(gone))
+    redis.call('HDEL', keys[3], unpack(gone))
   end
   if #aside > 0 then
-    local tickets, fields = redis.call('ZMSCORE', KEYS[2], unpack(aside)), {}
+    local tickets, fields = redis.call('ZMSCORE', keys[2], unpack(aside)), {}
     for i, id in ipairs(aside) do
       table.insert(fields, id)
       table.insert(fields, '@' .. digits(tonumber(tickets[i])) .. ' ' .. kept[i])
     end
-    redis.call('ZREM', KEYS[2], unpack(aside)) -- first: a server without memory refuses HSET as the first write
-    redis.call('HSET', KEYS[3], unpack(fields))
+    redis.call('ZREM', keys[2], unpack(aside)) -- first: a server without memory refuses HSET as the first write
+    redis.call('HSET', keys[3], unpack(fields))
   end
   return #gone + #aside + stay / 16
 end
@@ -84,8 +84,8 @@ end
 -- The queue may be full of dead waiters while nothing is served: takes out those among some of them, elsewhere at each time.
 local function sweep(now, count)
   local first = now % math.max(1, count - 63)
-  local ids = redis.call('ZRANGE', KEYS[2], first, first + 63)
-  local entries, fates, heard = redis.call('HMGET', KEYS[3], unpack(ids)), {}, {[''] = false}
+  local ids = redis.call('ZRANGE', keys[2], first, first + 63)
+  local entries, fates, heard = redis.call('HMGET', keys[3], unpack(ids)), {}, {[''] = false}
   for i, entry in ipairs(entries) do
     local channel = channel_of(entry or '') or ''
     if heard[channel] == nil then
@@ -101,10 +101,10 @@ end
 
 -- Whether so many wait that one more may not. Dead ones do not count for long.
 local function is_full(now, limit)
-  local count = limit and redis.call('ZCARD', KEYS[2])
+  local count = limit and redis.call('ZCARD', keys[2])
   if count and limit > 0 and count >= limit then
     sweep(now, count)
-    return redis.call('ZCARD', KEYS[2]) >= limit
+    return redis.call('ZCARD', keys[2]) >= limit
   end
   return false
 end
@@ -112,8 +112,8 @@ end
 -- Forgets some of the waiters that are gone, aside or not: as many as can have come for each that queues, and more. Not the caller's own
 -- entry. count: the others that are in the queue.
 local function forget_some(now, count, own)
-  if redis.call('HLEN', KEYS[3]) > count then
-    local some = redis.call('HRANDFIELD', KEYS[3], 4, 'WITHVALUES')
+  if redis.call('HLEN', keys[3]) > count then
+    local some = redis.call('HRANDFIELD', keys[3], 4, 'WITHVALUES')
     for i = 1, #some, 2 do
       if some[i] ~= own and is_gone_by(now, string.match(some[i + 1], '^@%d+ (.*)$') or some[i + 1]) then
         leave_queue(some[i])
@@ -126,8 +126,8 @@ end
 -- likely; if none does, the next attempt of any waiter goes on.
 local function let_another_go_on()
   is_unfinished = true
-  local ids = redis.call('ZRANGE', KEYS[2], -64, -1)
-  local entries, tried = redis.call('HMGET', KEYS[3], unpack(ids)), {}
+  local ids = redis.call('ZRANGE', keys[2], -64, -1)
+  local entries, tried = redis.call('HMGET', keys[3], unpack(ids)), {}
   for i = #ids, 1, -1 do
     local channel = entries[i] and channel_of(entries[i])
     if channel and not tried[channel] then

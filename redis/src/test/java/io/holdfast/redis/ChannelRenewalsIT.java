@@ -33,7 +33,7 @@ class ChannelRenewalsIT {
             held.add(clients.acquired(clients.client, "held/" + i));
         }
         LockLease others = clients.acquired(clients.rival, "orders");
-        long left = clients.store.redis().pttl(Store.holderKey("by-hand"));
+        long left = clients.store.leaseLeft(Store.holderKey("by-hand"));
 
         CompletableFuture<LockLease> waiter =
                 clients.client.lock("orders").acquire().toFuture();
@@ -44,8 +44,8 @@ class ChannelRenewalsIT {
         eventually(() -> clients.store.redis().pubsubChannels().size() == 1);
         pause(Duration.ofMillis(500));
 
-        assertThat(clients.store.redis().pttl(Store.holderKey("by-hand"))).isLessThan(left);
-        assertThat(held).allMatch(lease -> clients.store.redis().pttl(Store.holderKey(lease.lockName())) < left);
+        assertThat(clients.store.leaseLeft(Store.holderKey("by-hand"))).isLessThan(left);
+        assertThat(held).allMatch(lease -> clients.store.leaseLeft(Store.holderKey(lease.lockName())) < left);
         await(others.release());
         await(waiter.join().release());
         held.forEach(lease -> await(lease.release()));

@@ -122,7 +122,7 @@ class DisposalIT {
         eventually(() -> redis.events.stream().anyMatch(LockEvent.Acquired.class::isInstance));
         other.completeExceptionally(new IllegalStateException("of the test"));
         assertThat(zipped.join()).isEqualTo("dropped");
-        assertThat(redis.store.redis().exists(Store.holderKey("orders"))).isOne();
+        assertThat(redis.store.isHeld(Store.holderKey("orders"))).isTrue();
 
         // Again and again: a thread that has just handed the lease over may refer to it for a moment.
         eventually(() -> {

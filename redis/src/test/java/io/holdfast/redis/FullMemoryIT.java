@@ -46,7 +46,7 @@ class FullMemoryIT {
 
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
 
-        assertThat(store.redis().exists(holderKey(kind))).isZero();
+        assertThat(store.isHeld(holderKey(kind))).isFalse();
     }
 
     @ParameterizedTest
@@ -123,8 +123,8 @@ class FullMemoryIT {
 
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
 
-        assertThat(store.redis().exists(holderKey(kind), holderKey(kind) + ":queue"))
-                .isZero();
+        assertThat(store.isHeld(holderKey(kind))).isFalse();
+        assertThat(store.redis().exists(holderKey(kind) + ":queue")).isZero();
     }
 
     /** Paused, the server reads the look when nobody waits for its answer any more. */
@@ -137,7 +137,7 @@ class FullMemoryIT {
                 .timeout(Duration.ofMillis(200), Mono.empty())
                 .then());
         store.server.resume();
-        eventually(() -> store.redis().exists(Store.holderKey(claim.key())) == 1);
+        eventually(() -> store.isHeld(Store.holderKey(claim.key())));
     }
 
     /** A reader waits for a writer, and everything else for its own kind. */

@@ -90,7 +90,7 @@ class HandOffIT {
         await(holder.release());
 
         long token = emitted.join();
-        assertThat(redis.store.redis().hget(Store.holderKey("orders"), "token")).isEqualTo(Long.toString(token));
+        assertThat(redis.store.token(Store.holderKey("orders"))).isEqualTo(token);
     }
 
     @Test

@@ -16,9 +16,20 @@ class HeldKeyTest {
         assertThat(HeldKey.of("claim", LEASE, NOW).isDue(NOW + 1)).isTrue();
     }
 
+    /** The first waiter sets a flag in the record. That must not leave the key unwatched until the next renewal. */
+    @Test
+    void aKeyIsAskedForAtOnceAfterItsFirstChangeAndThenAfterAPause() {
+        HeldKey held = HeldKey.of("claim", LEASE, NOW);
+        assertThat(held.isReminderDue(NOW + 1)).isTrue();
+        HeldKey again = held.reminded(NOW + 1);
+        assertThat(again.isDue(NOW + 2)).as("with a renewal").isTrue();
+        assertThat(again.isReminderDue(NOW + LEASE / 10)).isFalse();
+        assertThat(again.isReminderDue(NOW + 1 + LEASE / 10)).isTrue();
+    }
+
     @Test
     void aTouchedKeyIsAskedForTenTimesInALeaseAtMost() {
-        HeldKey touched = HeldKey.of("claim", LEASE, NOW).touched();
+        HeldKey touched = HeldKey.of("claim", LEASE, NOW).reminded(NOW).touched();
         assertThat(touched.isDue(NOW + LEASE / 10 - 1)).isFalse();
         assertThat(touched.isDue(NOW + LEASE / 10)).isTrue();
         assertThat(touched.claimId()).isEqualTo("claim");

@@ -49,7 +49,7 @@ class HolderLossIT {
                 .withLock(Mono.never().doOnCancel(() -> cancelled.set(true)))
                 .toFuture();
         String key = Store.holderKey("orders");
-        eventually(() -> redis.store.redis().exists(key) == 1);
+        eventually(() -> redis.store.isHeld(key));
         redis.store.redis().multi();
         redis.store.redis().del(key);
         redis.store.redis().hset(key, Map.of("id", "foreign", "token", "1", "attempt", "1"));

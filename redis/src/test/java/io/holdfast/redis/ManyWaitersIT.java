@@ -54,8 +54,10 @@ class ManyWaitersIT {
     void stop() {
         clients.forEach(client -> await(client.close()));
         // A claim that was looking when it was granted leaves a tombstone for 30 s.
+        assertThat(store.leftovers()).isEmpty();
         assertThat(store.keys())
-                .allMatch(key -> key.endsWith(":token") || (key.contains(":gone:") && key.contains(looksWhenGranted)));
+                .filteredOn(key -> key.contains(":gone"))
+                .allMatch(key -> key.contains(looksWhenGranted));
         store.close();
     }
 

@@ -73,12 +73,10 @@ class NothingIsLeftIT {
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
         // A look that was withdrawn while it was under way leaves a tombstone, for half a minute.
         assertThat(left)
-                .filteredOn(key -> key.contains(":gone:"))
+                .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isLessThanOrEqualTo(30_000));
-        assertThat(left)
-                .filteredOn(key -> !key.contains(":gone:"))
-                .isNotEmpty()
-                .allMatch(key -> key.endsWith(":token"));
+        assertThat(left).as("what keeps the tokens").isNotEmpty();
+        assertThat(store.leftovers()).isEmpty();
         ClientOverRedis.eventually(() -> store.redis().pubsubChannels().isEmpty());
         ClientOverRedis.eventually(() -> store.clients() == 1); // the test's own
     }

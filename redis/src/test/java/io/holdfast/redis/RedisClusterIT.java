@@ -435,7 +435,6 @@ class RedisClusterIT {
             LockBackendException moving = failure(another, Store.claim(name));
             assertThat(moving.isTransient()).as(moving.getMessage()).isTrue();
 
-            migrate(from, to, Store.holderKey(name) + ":token");
             own(slot, to);
             assertThat(Store.answer(another.tryAcquire(Store.claim(name))))
                     .as("after MOVED")

@@ -48,7 +48,7 @@ class RedisEvictionIT {
         LockClient rival = client();
         LockLease lost = await(client.lock("orders").acquire());
         CompletableFuture<LossReason> loss = lost.onLoss().toFuture();
-        for (int i = 0; store.redis().exists(Store.holderKey("orders")) == 1; i++) {
+        for (int i = 0; store.isHeld(Store.holderKey("orders")); i++) {
             assertThat(store.redis().set("padding-" + i, PADDING)).isEqualTo("OK");
         }
 

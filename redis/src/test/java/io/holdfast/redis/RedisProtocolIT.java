@@ -41,7 +41,7 @@ class RedisProtocolIT {
             handsOver(third);
             assertThat(store.keys()).isEmpty();
             assertThat(store.redis().select(3)).isEqualTo("OK");
-            assertThat(store.keys()).isEqualTo(List.of(Store.holderKey("orders") + ":token"));
+            assertThat(store.keys()).isEqualTo(List.of(Store.holderKey("orders")));
         }
     }
 

@@ -51,7 +51,7 @@ class RedisRestartIT {
 
         store.server.restart();
 
-        eventually(() -> store.redis().exists(Store.holderKey("orders")) == 1);
+        eventually(() -> store.isHeld(Store.holderKey("orders")));
         await(lease.renew().retryWhen(WHILE_IT_CONNECTS));
         assertThat(await(rival.lock("orders")
                         .tryAcquire()

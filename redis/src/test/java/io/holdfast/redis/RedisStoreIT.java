@@ -55,16 +55,17 @@ class RedisStoreIT {
     }
 
     @Test
-    void uncontendedCycleLeavesOnlyTheExpiringTokenCounter() {
+    void uncontendedCycleLeavesOnlyTheExpiringRecord() {
         LockClaim claim = Store.claim(NAME);
         acquired(claim);
-        assertThat(store.keys()).containsExactlyInAnyOrder(HOLDER, HOLDER + ":token");
+        assertThat(store.keys()).containsExactly(HOLDER);
         Store.answer(backend.release(claim));
-        assertThat(store.keys()).containsExactly(HOLDER + ":token");
+        assertThat(store.keys()).containsExactly(HOLDER);
+        assertThat(store.redis().get(HOLDER)).isEqualTo("F0" + store.token(HOLDER));
     }
 
     @Test
-    void queueThatWasServedLeavesOnlyTheExpiringTokenCounter() {
+    void queueThatWasServedLeavesOnlyTheExpiringRecord() {
         LockClaim holder = Store.claim(NAME);
         LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
         acquired(holder);
@@ -72,7 +73,8 @@ class RedisStoreIT {
         Store.answer(backend.release(holder));
         acquired(waiter.withAttempt(2));
         Store.answer(backend.release(waiter.withAttempt(2)));
-        assertThat(store.keys()).containsExactly(HOLDER + ":token");
+        assertThat(store.keys()).containsExactly(HOLDER);
+        assertThat(store.redis().get(HOLDER)).isEqualTo("F0" + store.token(HOLDER));
     }
 
     @Test
@@ -81,7 +83,7 @@ class RedisStoreIT {
         Store.answer(backend.tryAcquire(Store.claim(NAME, Waiting.QUEUE)));
         Store.answer(backend.release(Store.claim(NAME)));
         assertThat(store.keys())
-                .hasSize(5)
+                .hasSize(4)
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
     }
 
@@ -96,20 +98,21 @@ class RedisStoreIT {
     }
 
     @Test
-    void tokenIsTheServersTimeAndItsCounterExpiresTwoHoursAfterIt() {
+    void tokenIsTheServersTimeAndTheRecordExpiresTwoHoursAfterTheLease() {
         long token = acquired(Store.claim(NAME));
         long nowMicros = serverMicros();
         assertThat(token).isBetween(nowMicros - 10_000_000, nowMicros);
-        assertThat(store.redis().get(HOLDER + ":token")).isEqualTo(Long.toString(token));
-        assertThat(store.redis().pttl(HOLDER + ":token")).isBetween(LIFE_MILLIS - 10_000, LIFE_MILLIS);
+        assertThat(store.token(HOLDER)).isEqualTo(token);
+        long life = LIFE_MILLIS + Store.LEASE.toMillis();
+        assertThat(store.redis().pttl(HOLDER)).isBetween(life - 10_000, life);
     }
 
     @Test
-    void counterThatAFloorDroveAheadOutlivesTheMomentItStandsFor() {
+    void recordThatAFloorDroveAheadOutlivesTheMomentItStandsFor() {
         long hourAhead = serverMicros() + 3_600_000_000L;
         long token = acquired(Store.claim(NAME).withTokenFloor(hourAhead));
         assertThat(token).isEqualTo(hourAhead);
-        assertThat(store.redis().pttl(HOLDER + ":token")).isBetween(LIFE_MILLIS + 3_590_000, LIFE_MILLIS + 3_600_000);
+        assertThat(store.redis().pttl(HOLDER)).isBetween(LIFE_MILLIS + 3_590_000, LIFE_MILLIS + 3_600_000);
     }
 
     @Test
@@ -139,7 +142,7 @@ class RedisStoreIT {
         Store.answer(backend.tryAcquire(waiter));
         Store.answer(backend.release(waiter));
         Store.answer(backend.release(claim));
-        assertThat(store.keys()).noneMatch(key -> key.contains(":gone:"));
+        assertThat(store.keys()).noneMatch(key -> key.contains(":gone"));
     }
 
     @Test
@@ -152,10 +155,10 @@ class RedisStoreIT {
         backend.tryAcquire(claim).subscribe().dispose();
         store.server.resume();
         Store.answer(backend.release(claim));
-        String tombstone = HOLDER + ":gone:" + claim.id();
-        assertThat(store.redis().pttl(tombstone)).isBetween(1L, 30_000L);
+        assertThat(store.redis().zrange(HOLDER + ":gone", 0, -1)).containsExactly(claim.id());
+        assertThat(store.redis().pttl(HOLDER + ":gone")).isBetween(1L, 30_000L);
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
-        assertThat(store.redis().exists(HOLDER)).isZero();
+        assertThat(store.isHeld(HOLDER)).isFalse();
     }
 
     /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
@@ -171,7 +174,7 @@ class RedisStoreIT {
         Store.answer(backend.release(claim.withAttempt(3)));
         Store.answer(backend.release(holder));
         contended(claim.withAttempt(3));
-        assertThat(store.redis().exists(HOLDER)).isZero();
+        assertThat(store.isHeld(HOLDER)).isFalse();
         watch.dispose();
     }
 
@@ -183,7 +186,7 @@ class RedisStoreIT {
         contended(claim);
         contended(claim.withAttempt(2));
         Store.answer(backend.release(claim.withAttempt(2)));
-        assertThat(store.keys()).containsExactlyInAnyOrder(HOLDER, HOLDER + ":token");
+        assertThat(store.keys()).containsExactly(HOLDER);
         watch.dispose();
     }
 
@@ -217,18 +220,7 @@ class RedisStoreIT {
             assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
             assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
         }
-        assertThat(store.keys()).filteredOn(key -> !key.contains(":gone:")).containsExactly(HOLDER);
-    }
-
-    @Test
-    void foreignTokenCounterIsNeverOverwritten() {
-        store.redis().set(HOLDER + ":token", "theirs");
-        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim(NAME))))
-                .isInstanceOfSatisfying(
-                        LockBackendException.class,
-                        e -> assertThat(e.isTransient()).isFalse());
-        assertThat(store.keys()).containsExactly(HOLDER + ":token");
-        assertThat(store.redis().get(HOLDER + ":token")).isEqualTo("theirs");
+        assertThat(store.keys()).filteredOn(key -> !key.contains(":gone")).containsExactly(HOLDER);
     }
 
     @Test
@@ -251,8 +243,8 @@ class RedisStoreIT {
         acquired(first);
         acquired(longer);
         Store.answer(backend.renewAll(List.of(first, longer)).collectList());
-        assertThat(store.redis().pttl(Store.holderKey("a"))).isBetween(20_000L, 30_000L);
-        assertThat(store.redis().pttl(Store.holderKey("b"))).isBetween(290_000L, 300_000L);
+        assertThat(store.leaseLeft(Store.holderKey("a"))).isBetween(20_000L, 30_000L);
+        assertThat(store.leaseLeft(Store.holderKey("b"))).isBetween(290_000L, 300_000L);
     }
 
     @Test

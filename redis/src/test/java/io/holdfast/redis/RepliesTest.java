@@ -28,7 +28,6 @@ class RepliesTest {
     void repliesThatNoScriptGivesAreErrors() {
         long[][] replies = {
             {},
-            {1},
             {1, 7},
             {1, 7, 0},
             {1, 7, -1},
@@ -40,7 +39,10 @@ class RepliesTest {
             {2, 0},
             {2, -1},
             {2, 5, 5},
-            {3},
+            {3, 0},
+            {0},
+            {-3},
+            {1L << 53},
             {4, 5},
             {0, 5}
         };

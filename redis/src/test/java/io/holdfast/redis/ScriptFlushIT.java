@@ -60,7 +60,9 @@ class ScriptFlushIT {
             Store.answer(backend.renew(claim));
             Store.answer(backend.release(claim));
         }
-        assertThat(store.calls("eval")).isEqualTo(3);
+        assertThat(store.calls("eval"))
+                .as("one to acquire and release, one to renew")
+                .isEqualTo(2);
     }
 
     @ParameterizedTest
@@ -84,7 +86,7 @@ class ScriptFlushIT {
         assertThat(done).isEqualTo(512);
         assertThat(store.calls("eval")).isEqualTo(1);
         assertThat(store.calls("evalsha")).isLessThanOrEqualTo(2 * 512);
-        assertThat(store.keys()).hasSize(isRelease ? 512 : 2 * 512);
+        assertThat(store.keys()).hasSize(512);
     }
 
     /** Else the calls go one after the other for as long as they fail, and those at the end are told that the server does not answer. */
@@ -170,13 +172,10 @@ class ScriptFlushIT {
         assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(rival.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         // A look that was not answered in time, on a slow machine, leaves the trace of its withdrawal, which expires.
-        List<String> left = store.keys();
-        assertThat(left)
-                .filteredOn(key -> key.contains(":gone:"))
+        assertThat(store.keys())
+                .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isBetween(1L, 30_000L));
-        assertThat(left)
-                .filteredOn(key -> !key.contains(":gone:"))
-                .containsExactly(Store.holderKey("orders") + ":token");
+        assertThat(store.leftovers()).isEmpty();
     }
 
     private void flush() {

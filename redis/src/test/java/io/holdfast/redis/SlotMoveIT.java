@@ -88,10 +88,8 @@ class SlotMoveIT {
         permits.verify();
         assertThat(afterTheLast).as("the moves happened under load").isLessThan(600);
         clients.forEach(client -> await(client.close()));
-        List<String> left = stores.stream()
-                .flatMap(store -> store.keys().stream())
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone:"))
-                .toList();
+        List<String> left =
+                stores.stream().flatMap(store -> store.leftovers().stream()).toList();
         assertThat(left).isEmpty();
     }
 

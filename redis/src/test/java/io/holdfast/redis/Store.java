@@ -82,6 +82,11 @@ final class Store implements AutoCloseable {
         return LockKeys.of("holdfast:", key).holder();
     }
 
+    /** What keeps the last token, for as long as two hours: of a mutex its record. */
+    static String counterKey(LockKey key) {
+        return key.kind() == LockKind.MUTEX ? holderKey(key) : holderKey(key) + ":token";
+    }
+
     @CanIgnoreReturnValue
     static <T> T answer(Mono<T> question) {
         try {
@@ -123,6 +128,41 @@ final class Store implements AutoCloseable {
 
     List<String> keys() {
         return redis().keys("*");
+    }
+
+    /** Keys of locks that are held, waited for or wanted: without counters, records of free mutexes, and tombstones. */
+    List<String> leftovers() {
+        return keys().stream()
+                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key))
+                .toList();
+    }
+
+    private boolean isFreeMutex(String key) {
+        return key.endsWith(":mutex") && "string".equals(redis().type(key)) && !isHeld(key);
+    }
+
+    /** Whether there is a lease under this key of a lock: for a mutex, by its record. */
+    boolean isHeld(String key) {
+        return key.endsWith(":mutex") ? leaseLeft(key) > 0 : redis().exists(key) == 1;
+    }
+
+    /** Of the lease of a mutex, in milliseconds, by its record; 0 when it is free. */
+    long leaseLeft(String mutexKey) {
+        String record = String.valueOf(redis().get(mutexKey));
+        return record.startsWith("H") ? (Long.parseLong(record.substring(2, 18)) - micros()) / 1_000 : 0;
+    }
+
+    /** The last token of a mutex, by its record. */
+    long token(String mutexKey) {
+        String record = redis().get(mutexKey);
+        int at = record.startsWith("H") ? 18 : 2;
+        return Long.parseLong(record.substring(at, at + 16));
+    }
+
+    /** The server's time. */
+    long micros() {
+        List<String> time = redis().time();
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
     long clients() {

@@ -117,9 +117,7 @@ final class FiveServers implements AfterEachCallback {
 
     /** Whether nothing is left there but counters and traces, which expire. */
     boolean isEmpty(int number) {
-        return ask(
-                number,
-                redis -> redis.keys("*").stream().allMatch(key -> key.endsWith(":token") || key.contains(":gone:")));
+        return ask(number, redis -> Records.leftovers(redis).isEmpty());
     }
 
     <T> T ask(int number, Function<RedisCommands<String, String>, T> question) {

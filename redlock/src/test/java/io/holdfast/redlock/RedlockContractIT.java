@@ -107,9 +107,7 @@ class RedlockContractIT {
         }
 
         private List<String> left() {
-            Stream<String> keys = looks.stream()
-                    .flatMap(it -> it.sync().keys("*").stream())
-                    .filter(key -> !key.endsWith(":token") && !key.contains(":gone:"));
+            Stream<String> keys = looks.stream().flatMap(it -> Records.leftovers(it.sync()).stream());
             Stream<String> candidates = Stream.of(backend, another)
                     .filter(it -> it.candidateCount() > 0)
                     .map(it -> it.candidateCount() + " candidates");

@@ -14,8 +14,8 @@ final class RedisStore {
     /** May stay: the counter of a lock's tokens, which expires after two hours. */
     private static final String COUNTER = ":token";
 
-    /** May stay: what a claim that was withdrawn without an answer leaves, if it expires. */
-    private static final String TOMBSTONE = ":gone:";
+    /** May stay: what claims that were withdrawn without an answer leave, if it expires. */
+    private static final String TOMBSTONE = ":gone";
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -37,12 +37,25 @@ final class RedisStore {
         }
     }
 
+    /** May stay: the record of a free mutex, which has its last token, and expires. */
+    private static boolean isFreeMutex(RedisCommands<String, String> redis, String key) {
+        if (!key.endsWith(":mutex") || redis.pttl(key) == -1) {
+            return false;
+        }
+        String record = String.valueOf(redis.get(key));
+        List<String> now = redis.time();
+        long nowMicros = Long.parseLong(now.get(0)) * 1_000_000 + Long.parseLong(now.get(1));
+        return record.startsWith("F")
+                || (record.startsWith("H") && Long.parseLong(record.substring(2, 18)) < nowMicros);
+    }
+
     static List<String> leftovers(int port) {
         List<String> left = ask(
                 port,
                 redis -> redis.keys("*").stream()
                         .filter(key -> !key.endsWith(COUNTER))
                         .filter(key -> !key.contains(TOMBSTONE) || redis.pttl(key) == -1)
+                        .filter(key -> !isFreeMutex(redis, key))
                         .toList());
         return left.stream()
                 .map(key -> "key %s at port %d".formatted(key, port))

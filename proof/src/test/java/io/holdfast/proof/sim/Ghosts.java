@@ -25,7 +25,9 @@ final class Ghosts {
 
     /** By the first words of the script. */
     void answered(String script, List<String> args, Object reply) {
-        if (script.startsWith("-- Takes")) {
+        if (script.startsWith("-- Acquires and releases")) {
+            mutex(args, reply);
+        } else if (script.startsWith("-- Takes")) {
             if (reply instanceof List<?> numbers && numbers.get(0).equals(1L)) {
                 holds(args.get(0), "granted");
             }
@@ -40,6 +42,18 @@ final class Ghosts {
                     holds(args.get(2 * i), "renewed");
                 }
             }
+        }
+    }
+
+    private void mutex(List<String> args, Object reply) {
+        char what = args.get(1).charAt(0);
+        boolean isToken = reply instanceof Long;
+        if (what == 'A' || what == 'a') {
+            if (isToken || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
+                holds(args.get(0), "granted");
+            }
+        } else if (!args.get(3).endsWith(" 0")) {
+            releasedAt.put(args.get(0), world.now());
         }
     }
 

@@ -31,14 +31,11 @@ record Mutant(
 
     /** A replacement in the scripts; those without the text stay as they are. */
     static Mutant script(String name, String text, String wrong) {
-        return new Mutant(
-                name,
-                body -> body.replace(text, wrong),
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock);
+        return scripts(name, body -> body.replace(text, wrong));
+    }
+
+    static Mutant scripts(String name, UnaryOperator<String> wrong) {
+        return new Mutant(name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {

@@ -24,7 +24,8 @@ final class Mutants {
     private static final Duration LONG = Duration.ofHours(1);
 
     /** Of one that takes longer from 0 on. */
-    private static final Map<String, Long> FIRST_SEEDS = Map.of("REDIS token by the clock alone", 10_000L);
+    private static final Map<String, Long> FIRST_SEEDS =
+            Map.of("REDIS token by the clock alone", 1_000L, "REDIS token that is not kept", 1_000L);
 
     /** Within so many schedules. */
     private static final int MOST = 1_000;
@@ -43,24 +44,30 @@ final class Mutants {
     static List<Hunt> ofRedis() {
         return hunts(
                 StoreKind.REDIS,
+                releaseWithoutAnOwnerCheck(),
                 Mutant.script(
-                        "release without an owner check",
-                        "local held = holder[1] == id",
-                        "local held = holder[1] and true or false"),
-                Mutant.script("renewal that creates", "local held = owner == ARGV[2 * i - 1]\n", """
-                          if not owner then
-                            redis.call('HSET', key, 'id', ARGV[2 * i - 1], 'token', '1', 'attempt', '1')
-                            owner = ARGV[2 * i - 1]
-                          end
-                          local held = owner == ARGV[2 * i - 1]
-                        """),
-                Mutant.script("no tombstone", "redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])", ""),
+                        "renewal without an owner check",
+                        "sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\\n' .. id\nand",
+                        "sub(record, 1, 1) == 'H' and"),
+                Mutant.script("no tombstone", "call('ZADD', keys[5], now + ms * 1000, id)", ""),
                 Mutant.script(
                         "passing waiters in the queue",
                         "math.max(now, tonumber(last or 0) + 1)",
                         "0 - math.max(now, tonumber(last or 0) + 1)"),
-                Mutant.script("token by the clock alone", "math.max(stored + 1, now, floor)", "math.max(now, floor)"),
-                Mutant.script("token that is not kept", "redis.call('SET', KEYS[4], ", "local unused = tostring("),
+                Mutant.scripts(
+                        "token by the clock alone",
+                        body -> body.replace("last < now and now or last + 1", "now")
+                                .replace("math.max(token + 1, now, floor)", "math.max(now, floor)")),
+                Mutant.scripts(
+                        "token that is not kept",
+                        body -> body.replace("'F0' .. sub(record, 19, 34)", "'F0' .. string.rep('0', 16)")
+                                .replace(
+                                        "'F' .. flag .. format('%016.0f', token)",
+                                        "'F' .. flag .. format('%016.0f', 0)")),
+                Mutant.script(
+                        "waiter without the flag", "write_record(sub(record, 1, 1) .. '1' .. sub(record, 3))", ""),
+                Mutant.script("hand-off without the flag", "hold('1', id,", "hold('0', id,"),
+                Mutant.script("lease that does not end", "expires <= now", "false"),
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
@@ -104,10 +111,14 @@ final class Mutants {
                 Mutant.member("maximum token without write-back", (host, it) -> new WritesNothingBack(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
-                Mutant.script(
-                        "release without an owner check",
-                        "local held = holder[1] == id",
-                        "local held = holder[1] and true or false"));
+                releaseWithoutAnOwnerCheck());
+    }
+
+    private static Mutant releaseWithoutAnOwnerCheck() {
+        return Mutant.script(
+                "release without an owner check",
+                "state == 'H0' and sub(record, -#id - 1) == '\\n' .. id\nand sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then",
+                "state == 'H0' then");
     }
 
     private static final class NamesTheLastLook implements ForwardingLockBackend {

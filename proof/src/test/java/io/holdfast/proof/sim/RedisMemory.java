@@ -194,10 +194,17 @@ final class RedisMemory {
             }
             case "ZRANGEBYSCORE" -> {
                 double least = Double.parseDouble(command.get(2));
-                if (command.size() != 4 || !command.get(3).equals("+inf")) {
+                boolean isLimited = command.size() == 7 && command.subList(4, 6).equals(List.of("LIMIT", "0"));
+                if (command.size() != 4 && !isLimited) {
                     yield unknown(command);
                 }
-                yield told(set.order.stream().filter(it -> it.score() >= least).toList(), false);
+                double most = command.get(3).equals("+inf") ? Double.MAX_VALUE : Double.parseDouble(command.get(3));
+                yield told(
+                        set.order.stream()
+                                .filter(it -> it.score() >= least && it.score() <= most)
+                                .limit(isLimited ? number(command.get(6)) : Long.MAX_VALUE)
+                                .toList(),
+                        false);
             }
             case "ZREMRANGEBYRANK" -> {
                 List<Scored> gone = slice(set.order, number(command.get(2)), number(command.get(3)));
@@ -244,6 +251,9 @@ final class RedisMemory {
                 case "PXAT" -> entry.expiresAtMillis = time;
                 default -> unknown(command);
             }
+        } else if (command.size() == 4 && command.get(3).equals("KEEPTTL")) {
+            Entry before = live(command.get(1));
+            entry.expiresAtMillis = before == null ? Long.MAX_VALUE : before.expiresAtMillis;
         } else if (command.size() != 3) {
             return unknown(command);
         }

@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.luaj.vm2.Globals;
 import org.luaj.vm2.LoadState;
 import org.luaj.vm2.LuaError;
@@ -29,7 +31,7 @@ import org.luaj.vm2.luajc.LuaJC;
 /**
  * Runs Lua as the server does: {@code redis.call}, {@code redis.pcall}, and values as documented under "Data type conversion". Of Lua 5.1
  * it has what our scripts use. Two things are not as there: {@code ..} writes large whole numbers with all digits, and
- * {@code string.format} knows {@code %.0f} only.
+ * {@code string.format} knows {@code %.0f} only, and that with leading zeros.
  */
 final class RedisScripts {
 
@@ -183,12 +185,22 @@ final class RedisScripts {
 
     private static final class Format extends VarArgFunction {
 
+        private static final Pattern NUMBER = Pattern.compile("%(?:0(\\d+))?\\.0f");
+
         @Override
         public Varargs invoke(Varargs args) {
-            if (!args.arg1().tojstring().equals("%.0f")) {
+            Matcher numbers = NUMBER.matcher(args.arg1().tojstring());
+            StringBuilder text = new StringBuilder();
+            for (int next = 2; numbers.find(); next++) {
+                String digits = Long.toString((long) Math.rint(args.checkdouble(next)));
+                int width = numbers.group(1) == null ? 0 : Integer.parseInt(numbers.group(1));
+                numbers.appendReplacement(text, "0".repeat(Math.max(0, width - digits.length())) + digits);
+            }
+            numbers.appendTail(text);
+            if (text.indexOf("%") >= 0) {
                 throw new LuaError("not simulated: format " + args.arg1());
             }
-            return LuaValue.valueOf(Long.toString((long) Math.rint(args.checkdouble(2))));
+            return LuaValue.valueOf(text.toString());
         }
     }
 

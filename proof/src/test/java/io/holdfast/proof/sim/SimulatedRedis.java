@@ -126,11 +126,19 @@ public final class SimulatedRedis extends Server {
         }
     }
 
-    /** Keys that should not be there when nobody holds or waits: all but counters, and the traces of withdrawals. */
+    /** Keys that should not be there when no claim holds or waits: all but counters, free mutexes, and the traces of withdrawals. */
     public List<String> leftovers() {
         return memory.keys().stream()
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone:"))
+                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key))
                 .toList();
+    }
+
+    private boolean isFreeMutex(String key) {
+        if (!key.endsWith(":mutex")) {
+            return false;
+        }
+        String record = String.valueOf(memory.run(List.of("GET", key)));
+        return record.startsWith("F") || Long.parseLong(record.substring(2, 18)) <= micros();
     }
 
     /** All keys. */

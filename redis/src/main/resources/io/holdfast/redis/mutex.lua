@@ -1,0 +1,80 @@
+-- Acquires and releases mutexes: one operation or several, in their order, each for itself.
+--
+-- KEYS    the record of each operation's lock. A call of one operation names the other keys of its lock too, for servers that want
+--         them declared; a call of several is not sent in a cluster. For all keys, and the states of the record, see record.lua
+-- ARGV    of each operation four:
+--         1  id of the claim
+--         2  A<lease ms> to acquire with the first look and without a floor, a<lease ms> to acquire otherwise
+--            R<attempt> to release when each look was answered, r<attempt> when one was not; attempt: looks sent so far
+--         3  to acquire: 'attempt lease channel', as it is kept in the record; the channel is empty for a claim that is not watched
+--            to release: the client's channel
+--         4  to acquire: 'waiting floor echo claim_ms secret'; waiting: none, notify, queue, or queue:N for at most N waiters; floor of
+--            the token; echo: 1 to have one on the channel; claim time; secret of the client, may be empty
+--            to release: 'claim_ms tombstone_ms', 0 for no tombstone
+-- Result  of one operation its answer, of several a list of their answers:
+--         acquire  token: acquired with the lease that was asked for   {1, token, lease ms} acquired, or acquired before
+--                  {2, ms} queued, look again within   {3, ms} not available, look again within
+--                  {4, waiters} the queue is full; the claim was not put into it
+--         release  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the record
+--         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written. Among several: {0, error}
+-- Cost    a free lock without waiters: 3 inner calls to acquire, and 4 when it has no record; 3 to release. Else O(log n) in the
+--         waiters, plus O(log n) for each waiter that is served, set aside or found gone, at most 1 024, plus a PUBLISH for each that
+--         is served or comes to the head, and for each of at most 64 claims that want a hint.
+--         Measured: docs/reference/redis-script-cost.md
+
+local call, try, sub, format = redis.call, redis.pcall, string.sub, string.format
+local acquire, release -- what the loop does not settle itself; defined when first wanted, which costs more than most calls
+local now -- the time of this run
+
+local answers = {}
+local count = #ARGV / 4
+local take = count == 1 and call or try -- an error of one operation concerns no other, and one alone is told by the server
+for i = 1, count do
+  local key, id, word, note = KEYS[i], ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1]
+  local what, number = sub(word, 1, 1), sub(word, 2)
+  local record = try('GET', key)
+  local state = record and not record.err and sub(record, 1, 2)
+  local answer
+
+  if not now then
+    local time = call('TIME')
+    now = time[1] * 1000000 + time[2]
+  end
+  -- The usual: a free lock, of which there is nothing but the record, is taken; a lock of which there is nothing else is given back.
+  if what == 'A' then
+    local last = state == 'F0' and tonumber(sub(record, 3)) or not record
+      and call('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest') == 0 and 0
+    if last then
+      local expires, token = now + number * 1000, last < now and now or last + 1
+      local saved = take('SET', key, 'H0' .. format('%016.0f%016.0f', expires, token) .. note .. '\n' .. id,
+        'PXAT', math.floor((expires > token and expires or token) / 1000) + 7200000)
+      answer = saved.err and saved or token
+    end
+  elseif what == 'R' and state == 'H0' and sub(record, -#id - 1) == '\n' .. id
+      and sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then
+    -- A server without memory refuses this; the longer way knows how to.
+    answer = not try('SET', key, 'F0' .. sub(record, 19, 34), 'KEEPTTL').err and 1
+  end
+
+  if not answer then
+    if not acquire then
+      --#include record.lua
+      --#include push.lua
+      --#include queue.lua
+      --#include mutex_acquire.lua
+      --#include mutex_release.lua
+    end
+    local run = (what == 'R' or what == 'r') and release or acquire
+    if count == 1 then
+      return run(key, record, id, number, note, ARGV[4], what == 'r')
+    end
+    local _, result = pcall(run, key, record, id, number, note, ARGV[4 * i], what == 'r')
+    answer = result
+  end
+  if count == 1 then
+    return answer
+  end
+  local failure = type(answer) == 'string' and answer or type(answer) == 'table' and answer.err
+  answers[i] = failure and {0, failure} or answer
+end
+return answers

@@ -1,0 +1,106 @@
+-- Takes a mutex for a claim, or keeps it, or gives the claim a place in the queue. Included by mutex.lua, never run alone.
+
+-- No key of the queue may expire before its longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.) Twice as long, so that it is
+-- not to be done for each waiter. The other key may be older, and be kept longer.
+local function keep(key, lease, other)
+  if call('PTTL', key) < lease then
+    call('PEXPIRE', key, 2 * lease)
+    if other and call('PTTL', other) < 2 * lease then
+      call('PEXPIRE', other, 2 * lease)
+    end
+  end
+end
+
+function acquire(key, text, id, lease_digits, note, rest)
+  begin(key)
+  local lease = tonumber(lease_digits)
+  local attempt, channel = string.match(note, '^(%d+) %d+ (%S*)$')
+  attempt = tonumber(attempt)
+  local waiting, floor, wants_echo, claim_ms, secret = string.match(rest, '^(%a+:?%d*) (%d+) (%d) (%d+) (%x*)$')
+  floor, claim_ms = tonumber(floor), tonumber(claim_ms)
+
+  if not read_record(text) then
+    return text.err and text or redis.error_reply('FOREIGN key under the lock')
+  end
+  if tonumber(call('ZSCORE', keys[5], id) or 0) > now then
+    echo(channel, wants_echo)
+    return {3, min_ms(lease / 3, claim_ms)}
+  end
+  if holder == id and expires > now then
+    if attempt < held_attempt then -- a late copy of an earlier look
+      return {1, token, min_ms((expires - now) / 1000, lease)}
+    end
+    write_something()
+    token = math.max(token, floor)
+    hold(sub(record, 2, 2), id, note, token, lease, held_since)
+    return {1, token, lease}
+  end
+  local is_free = not holder or expires <= now
+  if is_free then
+    refuse_foreign_keys()
+  end
+
+  local limit = string.match(waiting, '^queue:(%d+)$')
+  if limit then
+    waiting, limit = 'queue', tonumber(limit)
+  end
+
+  local entry, ticket = entry_of(id)
+  local late = entry and attempt < tonumber(string.match(entry, '^%d+'))
+  local full = waiting == 'queue' and not entry and is_full(now, limit)
+  local rank
+  if waiting == 'queue' and not late and not full then
+    if ticket then
+      call('ZADD', keys[2], ticket, id)
+    else
+      rank = entry and call('ZRANK', keys[2], id)
+      if not rank then
+        local last = call('ZRANGE', keys[2], -1, -1, 'WITHSCORES')[2]
+        call('ZADD', keys[2], math.max(now, tonumber(last or 0) + 1), id)
+        rank = call('ZCARD', keys[2]) - 1
+        forget_some(now, rank, id)
+      end
+    end
+    call('HSET', keys[3], id, attempt .. ' ' .. lease_digits .. ' ' .. digits(now) .. ' ' .. digits(floor) .. ' '
+      .. secret .. ' ' .. channel)
+    keep(keys[2], lease, keys[3])
+    set_flag()
+  end
+
+  if is_free then
+    rank = nil
+    local served = serve(now, not late and id, claim_ms)
+    local is_ours = not late and (served == id or not served)
+    if is_ours then
+      leave_queue(id)
+      call('ZREM', keys[6], channel .. ' ' .. id)
+    end
+    tell_next(claim_ms)
+    if is_ours then
+      local its_token = next_token(floor)
+      hold(flag_of_others(), id, note, its_token, lease, now)
+      return {1, its_token, lease}
+    end
+    read_record(record) -- one that was served holds it now
+  end
+
+  tell_next(claim_ms)
+  echo(channel, wants_echo)
+  if full then
+    return {4, call('ZCARD', keys[2])}
+  end
+  local left = math.max(0, expires - now) / 1000
+  rank = rank or call('ZRANK', keys[2], id)
+  if rank then
+    local pause = min_ms(left + 10 * (is_unfinished and 1 or rank + 1), lease / 3)
+    return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
+  end
+  if waiting == 'notify' and channel ~= '' then
+    -- Until when, in whole milliseconds, and which look it was, for the release.
+    call('ZADD', keys[6], now - now % 1000 + lease * 1000 + math.min(attempt, 999), channel .. ' ' .. id)
+    call('ZREMRANGEBYRANK', keys[6], 0, -65) -- interest is a hint: at most 64 are told
+    keep(keys[6], lease)
+    set_flag()
+  end
+  return {3, min_ms(left + 10, lease / 3)}
+end

@@ -1,0 +1,75 @@
+-- Ends a claim whatever its standing: a held mutex goes to the first living waiter, a place in the queue is given up. Included by
+-- mutex.lua, never run alone.
+
+-- A look of this claim that is still under way, or was lost to sight on another connection, must find that its claim has ended.
+local function leave_tombstone(id, ms)
+  local over = call('ZRANGEBYSCORE', keys[5], 0, now, 'LIMIT', 0, 100)
+  call('ZREM', keys[5], '', unpack(over)) -- a server without memory refuses ZADD as the first write, and accepts it as the second
+  call('ZADD', keys[5], now + ms * 1000, id)
+  call('PEXPIRE', keys[5], ms)
+  set_flag()
+end
+
+-- Tells those that want it that the lock is free.
+local function tell_interested()
+  for _, member in ipairs(call('ZRANGEBYSCORE', keys[6], now, '+inf')) do
+    local to, whom = string.match(member, '^(%S*) (.*)$')
+    publish(to, 'C ' .. whom)
+  end
+  call('DEL', keys[6])
+end
+
+function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
+  begin(key)
+  local attempt = tonumber(attempt_digits)
+  local claim_ms, tombstone_ms = string.match(rest, '^(%d+) (%d+)$')
+  claim_ms, tombstone_ms = tonumber(claim_ms), tonumber(tombstone_ms)
+
+  local is_ours = read_record(text)
+  local expires_before = expires
+  if not is_ours then
+    if text.err and not is_wrong_type(text) then
+      return text
+    end
+    record, holder = nil, nil
+  end
+  local was_held = holder == id -- the lease may be over; then nobody had the lock since
+  if not (was_held and not is_unanswered and attempt <= held_attempt) then
+    refuse_foreign_keys()
+  end
+
+  local is_wanted = call('EXISTS', keys[2], keys[6]) > 0
+
+  -- The last look of this claim that was seen here; nil for none.
+  local seen
+  if was_held then
+    seen = held_attempt
+  else
+    local entry = entry_of(id)
+    if entry then
+      seen = tonumber(string.match(entry, '^%d+'))
+      local rank = call('ZRANK', keys[2], id)
+      leave_queue(id)
+      moved = rank and rank < 2 and 1 or 0
+    end
+    local wanted = call('ZSCORE', keys[6], channel .. ' ' .. id)
+    if wanted then
+      call('ZREM', keys[6], channel .. ' ' .. id)
+      seen = tonumber(wanted) % 1000 -- see mutex_acquire.lua; from the thousandth on it is not known
+    end
+  end
+  if tombstone_ms > 0 and (is_unanswered or not seen or seen < attempt) then
+    leave_tombstone(id, tombstone_ms)
+  end
+
+  local is_free = is_ours and (not holder or expires <= now)
+  local served = is_wanted and (was_held or is_free) and serve(now, false, claim_ms)
+  if is_wanted and (was_held or is_free) and not served then
+    tell_interested()
+  end
+  if was_held and type(served) ~= 'string' then -- else that one holds it now
+    free(flag_of_others())
+  end
+  tell_next(claim_ms)
+  return was_held and expires_before > now and 1 or 0
+end

@@ -1,0 +1,36 @@
+-- Sets the end of held mutexes anew, each with its own lease. Never takes one.
+--
+-- KEYS    the records, one per claim, all in one slot on a cluster; see record.lua
+-- ARGV    id and lease in ms of each claim, in the order of the keys
+-- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
+-- Cost    2 inner calls per claim and one for all, O(1) each
+
+local sub, format = string.sub, string.format
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local id, lease = ARGV[2 * i - 1], ARGV[2 * i]
+  -- pcall: one foreign key must not fail the others. Any other error concerns all of them.
+  local record = redis.pcall('GET', key)
+  if record and record.err then
+    if not string.find(record.err, 'WRONGTYPE', 1, true) then
+      return record
+    end
+    record = false
+  end
+  local held = record and sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\n' .. id
+    and tonumber(sub(record, 3, 18)) > now
+  if held then
+    local ends, token = format('%016.0f', now + lease * 1000), sub(record, 19, 34)
+    local kept = math.floor(tonumber(ends > token and ends or token) / 1000) + 7200000
+    local text = sub(record, 1, 2) .. ends .. sub(record, 19)
+    if redis.pcall('SET', key, text, 'PXAT', kept).err then
+      redis.call('PEXPIRE', key, 7200000) -- a server without memory refuses SET as the first write, and accepts it as the second
+      redis.call('SET', key, text, 'PXAT', kept)
+    end
+  end
+  answers[i] = held and 1 or 0
+end
+return answers

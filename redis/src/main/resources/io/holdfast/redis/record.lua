@@ -1,0 +1,91 @@
+-- The record of one mutex. Included by mutex.lua, never run alone.
+--
+-- The keys of a mutex, all with the hash tag {name}; P is the caller's prefix:
+--   1  P{name}:mutex           STRING  the record, see below
+--   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
+--   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of those in the queue; aside: see
+--                                    waiters.lua
+--   5  P{name}:mutex:gone      ZSET  tombstones: claims that were released while a look of them was under way, by their end
+--   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
+-- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f', since '..' loses digits.
+--
+-- A record is one of
+--   F<flag><token>                                           free, and the last token, 16 digits
+--   H<flag><expires><token><note>\n<id>                      held by this claim until then, 16 digits each
+-- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
+-- The flag is 0 when there is no queue, no tombstone and no interest: whatever writes one of them sets the flag to 1 in the same run. 1
+-- says that there may be some, and costs the next run a look at them. A record that is missing says the same. A held record whose time is
+-- over is free; nobody had the lock since. The key expires two hours after the end of the lease, and after the moment that the token stands
+-- for: longer than a clock is set back by mistake. Of what is written here only SET is refused by a server without memory.
+
+local keys -- of this operation's lock, by the numbers above
+local record, holder, token, expires, held_attempt, held_since -- what the record says; no holder when its time is over
+
+local function digits(number)
+  return format('%.0f', number)
+end
+
+-- False when there is something else under its key.
+local function read_record(text)
+  record, holder, token, expires, held_attempt, held_since = text, nil, 0, 0, nil, nil
+  if not text then
+    return true
+  elseif text.err then
+    return false
+  end
+  local state = string.match(text, '^([FH])[01]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d')
+  if state == 'F' and #text == 18 then
+    token = tonumber(sub(text, 3))
+    return true
+  elseif state == 'H' then
+    expires, token = tonumber(sub(text, 3, 18)), tonumber(sub(text, 19, 34))
+    held_attempt, held_since, holder = string.match(sub(text, 35), '^(%d+) %d+ %S* ?(%d*)\n(.+)$')
+    held_attempt, held_since = tonumber(held_attempt), tonumber(held_since) or token
+    return expires and token and held_attempt
+  end
+  return false
+end
+
+local function write_record(text, at)
+  record = text
+  if at then
+    call('SET', keys[1], text, 'PXAT', at)
+  else
+    call('SET', keys[1], text, 'KEEPTTL')
+  end
+end
+
+-- A server without memory refuses SET as the first write of a run, and accepts it after another one.
+local function write_something()
+  call('PEXPIRE', keys[1], math.floor((math.max(expires, token, now) - now) / 1000) + 7200000)
+end
+
+local function next_token(floor)
+  return math.max(token + 1, now, floor)
+end
+
+-- Makes the claim the holder for ms. note: 'attempt lease channel'
+local function hold(flag, id, note, its_token, ms, since)
+  local ends = now + ms * 1000
+  if its_token ~= since then
+    note = note .. ' ' .. digits(since)
+  end
+  write_record('H' .. flag .. format('%016.0f%016.0f', ends, its_token) .. note .. '\n' .. id,
+    math.floor(math.max(ends, its_token) / 1000) + 7200000)
+end
+
+local function free(flag)
+  write_something()
+  write_record('F' .. flag .. format('%016.0f', token))
+end
+
+-- There is a queue, a tombstone or an interest now.
+local function set_flag()
+  if record and sub(record, 2, 2) == '0' then
+    write_record(sub(record, 1, 1) .. '1' .. sub(record, 3))
+  end
+end
+
+local function flag_of_others()
+  return call('EXISTS', keys[2], keys[5], keys[6]) > 0 and '1' or '0'
+end
