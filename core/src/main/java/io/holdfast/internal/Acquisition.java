@@ -20,6 +20,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /**
@@ -28,14 +29,12 @@ import reactor.core.publisher.Operators;
  * <p>Its {@link Emission} decides who ends it, the lease or the leaving. A lease that was not emitted is released. Looks in flight are
  * never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
  */
-final class Acquisition implements Subscription, ClaimWatch.Target, Mailbox.Owner {
+final class Acquisition extends Members.Member implements Subscription, ClaimWatch.Target, Mailbox.Owner {
 
     private final LockSettings lock;
     private final Mode mode;
     private final Emission emission;
     private final Mailbox mailbox = new Mailbox(this);
-    private final Alarm pauseOver = new Alarm(() -> post(() -> step(state().pauseOver(now()))));
-    private final Alarm timedOut = new Alarm(() -> post(() -> step(state().timedOut())));
 
     // All below: written within the mailbox, but for the first, which is written before the first task. The emission
     // reads some of them
@@ -51,6 +50,10 @@ final class Acquisition implements Subscription, ClaimWatch.Target, Mailbox.Owne
     private @Nullable LockClaim claim;
     private @Nullable AcquireState state;
     private @Nullable ClaimWatch watch;
+
+    // Both: made when they are set, which they are only for an acquisition that has to wait.
+    private @Nullable Alarm pauseOver;
+    private @Nullable Alarm timedOut;
 
     Acquisition(LockSettings lock, Mode mode, CoreSubscriber<? super LockLease> subscriber) {
         this.lock = lock;
@@ -132,12 +135,23 @@ final class Acquisition implements Subscription, ClaimWatch.Target, Mailbox.Owne
             end(engine().admission.refusal(lockName()));
             engine().ended(this);
         } else {
-            lock.options()
-                    .waitTimeout()
-                    .filter(limit -> mode == Mode.WAIT)
-                    .ifPresent(limit -> engine().alarms.set(timedOut, startedAtNanos + limit.toNanos()));
+            if (mode == Mode.WAIT) {
+                lock.options().waitTimeout().ifPresent(this::limitWait);
+            }
             startClaim();
         }
+    }
+
+    private void limitWait(Duration limit) {
+        Alarm over = Alarm.of(() -> post(() -> step(state().timedOut())));
+        timedOut = over;
+        engine().alarms.set(over, startedAtNanos + limit.toNanos());
+    }
+
+    private void pause(long untilNanos) {
+        Alarm over = pauseOver != null ? pauseOver : Alarm.of(() -> post(() -> step(state().pauseOver(now()))));
+        pauseOver = over;
+        engine().alarms.set(over, untilNanos);
     }
 
     boolean wasAdmitted() {
@@ -174,7 +188,7 @@ final class Acquisition implements Subscription, ClaimWatch.Target, Mailbox.Owne
         if (action instanceof AcquireAction.Look look) {
             look(look.attempt());
         } else if (action instanceof AcquireAction.Pause pause) {
-            engine().alarms.set(pauseOver, pause.untilNanos());
+            pause(pause.untilNanos());
         } else if (action instanceof AcquireAction.Deliver deliver) {
             deliver(deliver.grant());
         } else if (action instanceof AcquireAction.NotAvailable) {
@@ -196,24 +210,32 @@ final class Acquisition implements Subscription, ClaimWatch.Target, Mailbox.Owne
 
     private void look(int attempt) {
         engine().alarms.off(pauseOver);
-        LockClaim look = claim(attempt);
         BackendCall.start(
                 engine(),
                 lockName(),
-                "look " + attempt,
                 lock.operationNanos(),
                 emission.context(),
-                () -> engine().backend.tryAcquire(look),
-                new LookOutcome(look));
+                new Look(claim(attempt)),
+                state().sentAtNanos());
     }
 
     /** Tells the acquisition; an answer about a claim that was given up meanwhile is not for it. */
-    private final class LookOutcome implements BackendCall.Outcome<LockAttempt> {
+    private final class Look implements BackendCall.Request<LockAttempt> {
 
         private final LockClaim look;
 
-        LookOutcome(LockClaim look) {
+        Look(LockClaim look) {
             this.look = look;
+        }
+
+        @Override
+        public String what() {
+            return "look " + look.attempt();
+        }
+
+        @Override
+        public Mono<LockAttempt> ask() {
+            return engine().backend.tryAcquire(look);
         }
 
         @Override

@@ -25,29 +25,48 @@ final class AlarmClock {
     private static final Logger LOG = LoggerFactory.getLogger(AlarmClock.class);
 
     /** What rings once at its time, unless it is taken off or set anew before. */
-    static final class Alarm {
+    abstract static class Alarm {
 
         static final int OFF = -1;
-
-        private final Runnable ring;
-        private final boolean ringsAtClose;
 
         // Both: written by the heap.
         int place = OFF;
         long dueNanos;
 
-        Alarm(Runnable ring) {
-            this(ring, false);
-        }
-
-        private Alarm(Runnable ring, boolean ringsAtClose) {
-            this.ring = ring;
-            this.ringsAtClose = ringsAtClose;
+        static Alarm of(Runnable ring) {
+            return new Plain(ring, false);
         }
 
         /** Rings when the clock is closed, if it has not rung before: somebody waits for it. */
         static Alarm atTheLatestAtClose(Runnable ring) {
-            return new Alarm(ring, true);
+            return new Plain(ring, true);
+        }
+
+        abstract void ring();
+
+        /** Whether it rings when the clock is closed, if it has not rung before. */
+        abstract boolean ringsAtClose();
+    }
+
+    /** An alarm that is nothing else. */
+    private static final class Plain extends Alarm {
+
+        private final Runnable ring;
+        private final boolean ringsAtClose;
+
+        Plain(Runnable ring, boolean ringsAtClose) {
+            this.ring = ring;
+            this.ringsAtClose = ringsAtClose;
+        }
+
+        @Override
+        void ring() {
+            ring.run();
+        }
+
+        @Override
+        boolean ringsAtClose() {
+            return ringsAtClose;
         }
     }
 
@@ -118,11 +137,18 @@ final class AlarmClock {
                 return;
             }
             heap.set(alarm, dueNanos);
+            if (wakesInTime()) {
+                return;
+            }
         }
         wakeForFirst();
     }
 
-    void off(Alarm alarm) {
+    /** Takes it off, if it was made and is set. */
+    void off(@Nullable Alarm alarm) {
+        if (alarm == null) {
+            return;
+        }
         synchronized (this) {
             heap.takeOff(alarm);
         }
@@ -135,7 +161,7 @@ final class AlarmClock {
         synchronized (this) {
             closed = true;
             for (Alarm dropped = heap.takeAny(); dropped != null; dropped = heap.takeAny()) {
-                if (dropped.ringsAtClose) {
+                if (dropped.ringsAtClose()) {
                     awaited.add(dropped);
                 }
             }
@@ -145,7 +171,7 @@ final class AlarmClock {
         if (last != null) {
             last.task.dispose();
         }
-        awaited.forEach(alarm -> run(alarm.ring));
+        awaited.forEach(alarm -> run(alarm::ring));
     }
 
     /** Whether nothing rings any more. */
@@ -208,7 +234,7 @@ final class AlarmClock {
                 if (due == null) {
                     break;
                 }
-                run(due.ring);
+                run(due::ring);
             }
             run(afterRings);
         } finally {
@@ -239,7 +265,7 @@ final class AlarmClock {
         Wake replaced;
         boolean watchedBefore;
         synchronized (this) {
-            if (closed || heap.size() == 0 || (next != null && next.dueNanos - heap.firstDueNanos() <= 0)) {
+            if (closed || heap.size() == 0 || wakesInTime()) {
                 return;
             }
             replaced = next;
@@ -255,6 +281,11 @@ final class AlarmClock {
         if (!watchedBefore) {
             TimerWatch.watch(this);
         }
+    }
+
+    /** Whether the next wake comes no later than the first alarm; under the monitor. */
+    private boolean wakesInTime() {
+        return next != null && next.dueNanos - heap.firstDueNanos() <= 0;
     }
 
     private void schedule(Wake wake) {

@@ -5,7 +5,6 @@ import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.AlarmClock.Alarm;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -18,11 +17,19 @@ import reactor.util.context.Context;
  *
  * <p>Nobody can cancel it: an answer that was asked for is awaited, because it decides what has to be undone. When the time is up, the
  * subscription is cancelled, so that a request which was not sent yet never is; from then on its outcome is unknown.
+ *
+ * <p>It is itself the alarm of its time limit: each lock cycle makes two.
  */
-final class BackendCall<T> implements CoreSubscriber<T> {
+final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
-    /** Told how a call ended. */
-    interface Outcome<T> {
+    /** What is asked of the back end, told how that ended. */
+    interface Request<T> {
+
+        /** For messages, such as "release". */
+        String what();
+
+        /** The back end's publisher; it is subscribed to once. */
+        Publisher<T> ask();
 
         void answered(T answer);
 
@@ -49,11 +56,9 @@ final class BackendCall<T> implements CoreSubscriber<T> {
 
     private final Engine engine;
     private final String lockName;
-    private final String what;
     private final long limitNanos;
     private final Context context;
-    private final Outcome<T> outcome;
-    private final Alarm timeUp = Alarm.atTheLatestAtClose(this::timeUp);
+    private final Request<T> request;
 
     /** 1 when the outcome was told. */
     private volatile int told;
@@ -65,33 +70,29 @@ final class BackendCall<T> implements CoreSubscriber<T> {
     /** Written by the back end's thread, read by the timer's. */
     private volatile @Nullable Subscription subscription;
 
-    private BackendCall(
-            Engine engine, String lockName, String what, long limitNanos, Context context, Outcome<T> outcome) {
+    private BackendCall(Engine engine, String lockName, long limitNanos, Context context, Request<T> request) {
         this.engine = engine;
         this.lockName = lockName;
-        this.what = what;
         this.limitNanos = limitNanos;
         this.context = context;
-        this.outcome = outcome;
+        this.request = request;
     }
 
+    /**
+     * Asks.
+     *
+     * @param nowNanos the time limit counts from then
+     */
     static <T> void start(
-            Engine engine,
-            String lockName,
-            String what,
-            long limitNanos,
-            Context context,
-            Supplier<? extends Publisher<T>> request,
-            Outcome<T> outcome) {
-        BackendCall<T> call = new BackendCall<>(engine, lockName, what, limitNanos, context, outcome);
-        long begunNanos = engine.alarms.now();
-        engine.alarms.set(call.timeUp, begunNanos + limitNanos);
+            Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
+        BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
+        engine.alarms.set(call, nowNanos + limitNanos);
         try {
-            request.get().subscribe(call);
+            request.ask().subscribe(call);
         } catch (RuntimeException thrown) {
             call.onError(thrown);
         }
-        call.sent(begunNanos);
+        call.sent(nowNanos);
     }
 
     /**
@@ -103,11 +104,11 @@ final class BackendCall<T> implements CoreSubscriber<T> {
             return;
         }
         long now = engine.alarms.now();
-        engine.alarms.set(timeUp, now + Math.max(limitNanos, now - begunNanos));
+        engine.alarms.set(this, now + Math.max(limitNanos, now - begunNanos));
         if (told != 0) {
-            engine.alarms.off(timeUp); // answered meanwhile
+            engine.alarms.off(this); // answered meanwhile
         } else if (engine.alarms.isClosed()) {
-            timeUp();
+            ring();
         }
     }
 
@@ -129,8 +130,8 @@ final class BackendCall<T> implements CoreSubscriber<T> {
     @Override
     public void onNext(T answer) {
         if (TOLD.compareAndSet(this, 0, 1)) {
-            engine.alarms.off(timeUp);
-            outcome.answered(answer);
+            engine.alarms.off(this);
+            request.answered(answer);
         }
     }
 
@@ -138,11 +139,11 @@ final class BackendCall<T> implements CoreSubscriber<T> {
     public void onError(Throwable error) {
         Exceptions.throwIfJvmFatal(error);
         if (TOLD.compareAndSet(this, 0, 1)) {
-            engine.alarms.off(timeUp);
+            engine.alarms.off(this);
             if (error instanceof LockQueueFullException full) {
-                outcome.refused(full);
+                request.refused(full);
             } else {
-                outcome.failed(asBackendException(error));
+                request.failed(asBackendException(error));
             }
         }
     }
@@ -154,7 +155,14 @@ final class BackendCall<T> implements CoreSubscriber<T> {
         }
     }
 
-    private void timeUp() {
+    @Override
+    boolean ringsAtClose() {
+        return true;
+    }
+
+    /** The time is up. */
+    @Override
+    void ring() {
         boolean isBeingSent = SENDING.compareAndSet(this, BEGUN, TOOK_TOO_LONG);
         if (isBeingSent && !engine.alarms.isClosed()) {
             return;
@@ -169,7 +177,7 @@ final class BackendCall<T> implements CoreSubscriber<T> {
         String message = describe(
                 "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
                         .formatted(Duration.ofNanos(limitNanos).toMillis()));
-        outcome.failed(new LockBackendException(lockName, message, true, null));
+        request.failed(new LockBackendException(lockName, message, true, null));
     }
 
     private LockBackendException asBackendException(Throwable error) {
@@ -180,7 +188,7 @@ final class BackendCall<T> implements CoreSubscriber<T> {
 
     private String describe(String end) {
         return lockName.isEmpty()
-                ? "%s of back end %s %s".formatted(what, engine.backend.name(), end)
-                : "%s of lock '%s' on back end %s %s".formatted(what, lockName, engine.backend.name(), end);
+                ? "%s of back end %s %s".formatted(request.what(), engine.backend.name(), end)
+                : "%s of lock '%s' on back end %s %s".formatted(request.what(), lockName, engine.backend.name(), end);
     }
 }

@@ -22,7 +22,17 @@ final class DefaultLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
 
-    private record Pong(Engine engine, MonoSink<Void> sink) implements BackendCall.Outcome<Boolean> {
+    private record Pong(Engine engine, MonoSink<Void> sink) implements BackendCall.Request<Boolean> {
+
+        @Override
+        public String what() {
+            return "ping";
+        }
+
+        @Override
+        public Mono<Boolean> ask() {
+            return engine.backend.ping().thenReturn(true);
+        }
 
         @Override
         public void answered(Boolean isAlive) {
@@ -83,11 +93,10 @@ final class DefaultLockClient implements LockClient {
             BackendCall.start(
                     engine,
                     "",
-                    "ping",
                     patience.toNanos(),
                     Context.of(sink.contextView()),
-                    () -> engine.backend.ping().thenReturn(true),
-                    new Pong(engine, sink));
+                    new Pong(engine, sink),
+                    engine.alarms.now());
         });
     }
 

@@ -16,13 +16,9 @@ import reactor.core.publisher.Mono;
 final class DefaultReactiveLock implements ReactiveLock {
 
     private final LockSettings settings;
-    private final Mono<LockLease> tryAcquire;
-    private final Mono<LockLease> acquire;
 
     DefaultReactiveLock(LockSettings settings) {
         this.settings = settings;
-        tryAcquire = new AcquireMono(settings, Mode.TRY);
-        acquire = new AcquireMono(settings, settings.waitMode());
     }
 
     @Override
@@ -37,12 +33,12 @@ final class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public Mono<LockLease> tryAcquire() {
-        return tryAcquire;
+        return new AcquireMono(settings, Mode.TRY);
     }
 
     @Override
     public Mono<LockLease> acquire() {
-        return acquire;
+        return new AcquireMono(settings, settings.waitMode());
     }
 
     @Override
@@ -54,12 +50,12 @@ final class DefaultReactiveLock implements ReactiveLock {
     @Override
     public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
         // Not next(): it would cancel at the first element instead of waiting for the release.
-        return new GuardedFlux<T>(acquire, requireNonNull(work, "work")).singleOrEmpty();
+        return new GuardedFlux<T>(acquire(), requireNonNull(work, "work")).singleOrEmpty();
     }
 
     @Override
     public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
-        return new GuardedFlux<>(acquire, requireNonNull(work, "work"));
+        return new GuardedFlux<>(acquire(), requireNonNull(work, "work"));
     }
 
     @Override

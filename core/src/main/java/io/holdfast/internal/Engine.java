@@ -5,9 +5,6 @@ import io.holdfast.LockOptions;
 import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -28,9 +25,7 @@ final class Engine {
 
     private final @Nullable Duration operationTimeout;
     private final Chance chance;
-    private final Set<Acquisition> acquisitions = ConcurrentHashMap.newKeySet();
-    private final Set<HeldLease> leases = ConcurrentHashMap.newKeySet();
-    private final Set<ReleaseLoop> releases = ConcurrentHashMap.newKeySet();
+    private final Members members = new Members();
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
     /** Written once, by the closing. */
@@ -85,37 +80,37 @@ final class Engine {
     /** The one that is opened during the closing is told as well: it is listed first, and looks then. */
     void open(Acquisition acquisition) {
         alarms.checkTimer();
-        acquisitions.add(acquisition);
+        members.add(acquisition);
         if (closed) {
             acquisition.close();
         }
     }
 
     void ended(Acquisition acquisition) {
-        if (acquisitions.remove(acquisition) && acquisition.wasAdmitted()) {
+        if (members.remove(acquisition) && acquisition.wasAdmitted()) {
             admission.leave();
         }
         completeWhenIdle();
     }
 
     void open(HeldLease lease) {
-        leases.add(lease);
+        members.add(lease);
         if (closed) {
             lease.close();
         }
     }
 
     void ended(HeldLease lease) {
-        leases.remove(lease);
+        boolean unused = members.remove(lease);
         completeWhenIdle();
     }
 
     void open(ReleaseLoop release) {
-        releases.add(release);
+        members.add(release);
     }
 
     boolean ended(ReleaseLoop release) {
-        boolean first = releases.remove(release);
+        boolean first = members.remove(release);
         completeWhenIdle();
         return first;
     }
@@ -123,8 +118,8 @@ final class Engine {
     /** Ends all that is under way, and tells when nothing is left. */
     Sinks.Empty<Void> shutDown() {
         closed = true;
-        List.copyOf(acquisitions).forEach(Acquisition::close);
-        List.copyOf(leases).forEach(HeldLease::close);
+        members.all(Acquisition.class).forEach(Acquisition::close);
+        members.all(HeldLease.class).forEach(HeldLease::close);
         completeWhenIdle();
         return idle;
     }
@@ -134,7 +129,7 @@ final class Engine {
         timerDied = true;
         closed = true;
         alarms.set(
-                new Alarm(() -> {
+                Alarm.of(() -> {
                     Sinks.Empty<Void> unused = shutDown();
                 }),
                 alarms.now());
@@ -149,11 +144,11 @@ final class Engine {
     /** What is still under way is not waited for any longer. */
     void abandonRest() {
         alarms.close(); // ends the requests in flight; what has to be withdrawn then is sent once
-        List.copyOf(releases).forEach(ReleaseLoop::stop);
+        members.all(ReleaseLoop.class).forEach(ReleaseLoop::stop);
     }
 
     private void completeWhenIdle() {
-        if (closed && acquisitions.isEmpty() && leases.isEmpty() && releases.isEmpty()) {
+        if (closed && members.isEmpty()) {
             Sinks.EmitResult unused = idle.tryEmitEmpty();
         }
     }
@@ -161,6 +156,11 @@ final class Engine {
     @Override
     public String toString() {
         return "Engine[%s, %d acquiring, %d held, %d releasing, %d alarms]"
-                .formatted(backend.name(), acquisitions.size(), leases.size(), releases.size(), alarms.size());
+                .formatted(
+                        backend.name(),
+                        members.all(Acquisition.class).size(),
+                        members.all(HeldLease.class).size(),
+                        members.all(ReleaseLoop.class).size(),
+                        alarms.size());
     }
 }

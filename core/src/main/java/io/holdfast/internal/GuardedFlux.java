@@ -3,7 +3,7 @@ package io.holdfast.internal;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockLease;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -53,24 +53,35 @@ final class GuardedFlux<T> extends Flux<T> {
         ENDED
     }
 
-    private static final class Guard<T> implements Subscription {
+    private static final class Guard<T> implements Subscription, EngineLease.Holder {
 
         private static final Subscription NOT_YET = Operators.emptySubscription();
+
+        @SuppressWarnings("rawtypes")
+        private static final AtomicReferenceFieldUpdater<Guard, Stage> STAGE =
+                AtomicReferenceFieldUpdater.newUpdater(Guard.class, Stage.class, "stage");
+
+        @SuppressWarnings("rawtypes")
+        private static final AtomicReferenceFieldUpdater<Guard, Subscription> RUNNING =
+                AtomicReferenceFieldUpdater.newUpdater(Guard.class, Subscription.class, "running");
 
         private final Mono<LockLease> acquire;
         private final Function<? super LockLease, ? extends Publisher<T>> work;
         private final CoreSubscriber<? super T> subscriber;
-        private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IDLE);
         private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
         private final Acquiring acquiring = new Acquiring();
 
-        /** The work's own, once it has begun and until it is cancelled. */
-        private final AtomicReference<Subscription> running = new AtomicReference<>(NOT_YET);
+        /** Written by the thread that takes a step. */
+        private volatile Stage stage = Stage.IDLE;
+
+        /** The work's own, once it has begun and until it is cancelled; by compare-and-set. */
+        private volatile Subscription running = NOT_YET;
 
         /** Written once, before the work is subscribed to. */
         private volatile @Nullable EngineLease lease;
 
-        private volatile @Nullable Disposable lossWatch;
+        /** Written once, before the release, whose end comes after that. */
+        private @Nullable Throwable workError;
 
         Guard(
                 Mono<LockLease> acquire,
@@ -87,14 +98,14 @@ final class GuardedFlux<T> extends Flux<T> {
                 return;
             }
             demand.request(n);
-            if (stage.compareAndSet(Stage.IDLE, Stage.ACQUIRING)) {
+            if (STAGE.compareAndSet(this, Stage.IDLE, Stage.ACQUIRING)) {
                 acquire.subscribe(acquiring);
             }
         }
 
         @Override
         public void cancel() {
-            Stage before = stage.getAndUpdate(at ->
+            Stage before = STAGE.getAndUpdate(this, at ->
                     at == Stage.STARTING || at == Stage.LEFT_WHILE_STARTING ? Stage.LEFT_WHILE_STARTING : Stage.ENDED);
             switch (before) {
                 case ACQUIRING -> acquiring.cancel();
@@ -109,15 +120,15 @@ final class GuardedFlux<T> extends Flux<T> {
 
         private void begin(EngineLease granted) {
             lease = granted;
-            if (!stage.compareAndSet(Stage.ACQUIRING, Stage.STARTING)) {
+            if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
                 releaseInBackground(granted);
                 return;
             }
             try {
                 start(granted);
             } finally {
-                if (!stage.compareAndSet(Stage.STARTING, Stage.WORKING)
-                        && stage.compareAndSet(Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
+                if (!STAGE.compareAndSet(this, Stage.STARTING, Stage.WORKING)
+                        && STAGE.compareAndSet(this, Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
                     releaseInBackground(granted);
                 }
             }
@@ -127,9 +138,9 @@ final class GuardedFlux<T> extends Flux<T> {
             Context context = granted instanceof LeaseHandle outermost
                     ? HeldLocks.with(outermost, subscriber.currentContext())
                     : subscriber.currentContext();
-            lossWatch = granted.onLoss().subscribe(reason -> lost(granted));
+            granted.watchLoss(this);
             if (!isUnderWay()) {
-                stopWatchingLoss();
+                granted.stopWatchingLoss();
                 return;
             }
             try {
@@ -143,22 +154,23 @@ final class GuardedFlux<T> extends Flux<T> {
         }
 
         private boolean isUnderWay() {
-            Stage now = stage.get();
+            Stage now = stage;
             return now == Stage.STARTING || now == Stage.WORKING;
         }
 
         /** From the work to what follows it, once. */
         private boolean leaveWork(Stage next) {
-            return stage.compareAndSet(Stage.WORKING, next)
-                    || stage.compareAndSet(Stage.STARTING, next)
+            return STAGE.compareAndSet(this, Stage.WORKING, next)
+                    || STAGE.compareAndSet(this, Stage.STARTING, next)
                     // The thread that starts it may have gone on in between.
-                    || stage.compareAndSet(Stage.WORKING, next);
+                    || STAGE.compareAndSet(this, Stage.WORKING, next);
         }
 
-        private void lost(EngineLease gone) {
+        @Override
+        public void lost() {
             if (leaveWork(Stage.ENDED)) {
                 cancelWork();
-                subscriber.onError(gone.lost());
+                subscriber.onError(held().lost());
             }
         }
 
@@ -169,18 +181,19 @@ final class GuardedFlux<T> extends Flux<T> {
                 }
                 return;
             }
-            stopWatchingLoss();
-            held().release().subscribe(new Releasing(error));
+            workError = error;
+            held().release(this);
         }
 
         /** The result after the release, unless the subscriber left meanwhile. */
-        private void end(@Nullable Throwable workError, @Nullable Throwable releaseError) {
-            if (!stage.compareAndSet(Stage.RELEASING, Stage.ENDED)) {
+        @Override
+        public void released(@Nullable Throwable releaseError) {
+            if (!STAGE.compareAndSet(this, Stage.RELEASING, Stage.ENDED)) {
                 return;
             }
-            if (workError != null) {
-                subscriber.onError(
-                        releaseError == null ? workError : Exceptions.addSuppressed(workError, releaseError));
+            Throwable failure = workError;
+            if (failure != null) {
+                subscriber.onError(releaseError == null ? failure : Exceptions.addSuppressed(failure, releaseError));
             } else if (releaseError != null) {
                 subscriber.onError(releaseError);
             } else {
@@ -189,7 +202,7 @@ final class GuardedFlux<T> extends Flux<T> {
         }
 
         private void stopWork() {
-            stopWatchingLoss();
+            held().stopWatchingLoss();
             cancelWork();
         }
 
@@ -198,14 +211,7 @@ final class GuardedFlux<T> extends Flux<T> {
          * runs within that.
          */
         private void cancelWork() {
-            running.getAndSet(Operators.cancelledSubscription()).cancel();
-        }
-
-        private void stopWatchingLoss() {
-            Disposable watching = lossWatch;
-            if (watching != null) {
-                watching.dispose();
-            }
+            RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
         }
 
         private EngineLease held() {
@@ -231,7 +237,7 @@ final class GuardedFlux<T> extends Flux<T> {
 
             @Override
             protected void hookOnError(Throwable error) {
-                if (stage.compareAndSet(Stage.ACQUIRING, Stage.ENDED)) {
+                if (STAGE.compareAndSet(Guard.this, Stage.ACQUIRING, Stage.ENDED)) {
                     subscriber.onError(error);
                 }
             }
@@ -258,7 +264,7 @@ final class GuardedFlux<T> extends Flux<T> {
 
             @Override
             public void onSubscribe(Subscription s) {
-                if (running.compareAndSet(NOT_YET, s)) {
+                if (RUNNING.compareAndSet(Guard.this, NOT_YET, s)) {
                     upstream = s;
                     boolean unused = demand.set(this);
                 } else {
@@ -296,25 +302,6 @@ final class GuardedFlux<T> extends Flux<T> {
             public void onComplete() {
                 ended = true;
                 workEnded(null);
-            }
-        }
-
-        private final class Releasing extends BaseSubscriber<Void> {
-
-            private final @Nullable Throwable workError;
-
-            Releasing(@Nullable Throwable workError) {
-                this.workError = workError;
-            }
-
-            @Override
-            protected void hookOnComplete() {
-                end(workError, null);
-            }
-
-            @Override
-            protected void hookOnError(Throwable error) {
-                end(workError, error);
             }
         }
     }

@@ -22,7 +22,6 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /**
  * The engine's side of a lease: renews it, notices its loss, releases it.
@@ -30,7 +29,7 @@ import reactor.core.publisher.Mono;
  * <p>Each event replaces the state by compare-and-set; whoever succeeds carries out the action, so each action happens once. The
  * engine refers to the handed-out {@link LeaseHandle} weakly: when the user's side is garbage, the next tick releases.
  */
-final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
+final class HeldLease extends Members.Member implements ReleaseLoop.Result, ClaimWatch.Target {
 
     private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
@@ -39,7 +38,7 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
     private final LockClaim claim;
     private final long fencingToken;
     private final long grantedAtNanos;
-    private final Alarm alarm = new Alarm(this::tick);
+    private final Alarm alarm = Alarm.of(this::tick);
     private final LeaseSignals signals;
     private final WeakReference<LeaseHandle> handle;
     private final LeaseStory story = new LeaseStory();
@@ -157,16 +156,8 @@ final class HeldLease implements ReleaseLoop.Result, ClaimWatch.Target {
         return reason == null ? Loss.released() : Loss.of(current, reason, lock.options(), lastRenewalFailure);
     }
 
-    Mono<LossReason> onLoss() {
-        return signals.loss();
-    }
-
-    Mono<Void> released() {
-        return signals.released();
-    }
-
-    Mono<Void> noLongerHeld() {
-        return signals.noLongerHeld();
+    LeaseSignals signals() {
+        return signals;
     }
 
     /** Its holder is about to have it. */

@@ -47,12 +47,12 @@ final class LeaseHandle implements EngineLease {
 
     @Override
     public Mono<LossReason> onLoss() {
-        return Mono.defer(() -> held.onLoss().doOnTerminate(this::stayReachable));
+        return Mono.defer(() -> held.signals().loss().doOnTerminate(this::stayReachable));
     }
 
     /** Completes when its release is asked for, or when it is lost: what nested leases wait for. */
     Mono<Void> noLongerHeld() {
-        return Mono.defer(() -> held.noLongerHeld().doOnTerminate(this::stayReachable));
+        return Mono.defer(() -> held.signals().noLongerHeld().doOnTerminate(this::stayReachable));
     }
 
     @Override
@@ -75,11 +75,19 @@ final class LeaseHandle implements EngineLease {
                     BackendCall.start(
                             engine,
                             lockName(),
-                            "renewal",
                             held.lock().operationNanos(),
                             Context.of(sink.contextView()),
-                            () -> engine.backend.renew(held.claim()),
-                            new BackendCall.Outcome<Renewal>() {
+                            new BackendCall.Request<Renewal>() {
+                                @Override
+                                public String what() {
+                                    return "renewal";
+                                }
+
+                                @Override
+                                public Mono<Renewal> ask() {
+                                    return engine.backend.renew(held.claim());
+                                }
+
                                 @Override
                                 public void answered(Renewal answer) {
                                     try {
@@ -101,7 +109,8 @@ final class LeaseHandle implements EngineLease {
                                 public void failed(LockBackendException error) {
                                     Turn.runUsersCode(() -> sink.error(error));
                                 }
-                            });
+                            },
+                            sentAt);
                 })
                 .transform(this::delivered);
     }
@@ -110,8 +119,24 @@ final class LeaseHandle implements EngineLease {
     public Mono<Void> release() {
         return Mono.defer(() -> {
             held.release();
-            return held.released();
+            return held.signals().released();
         });
+    }
+
+    @Override
+    public void watchLoss(Holder holder) {
+        held.signals().tellOfLoss(holder);
+    }
+
+    @Override
+    public void stopWatchingLoss() {
+        held.signals().forgetHolder();
+    }
+
+    @Override
+    public void release(Holder holder) {
+        held.release();
+        held.signals().tellOfRelease(holder);
     }
 
     private Mono<Void> delivered(Mono<Void> result) {

@@ -2,11 +2,13 @@ package io.holdfast.internal;
 
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.internal.EngineLease.Holder;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -25,6 +27,8 @@ final class LeaseSignals {
     private Sinks.@Nullable One<LossReason> loss;
     private Sinks.@Nullable Empty<Void> released;
     private Sinks.@Nullable Empty<Void> noLongerHeld;
+    private @Nullable Holder holder;
+    private boolean holderReleases;
     private boolean releaseAsked;
     private boolean ended;
     private boolean releaseTakesLong;
@@ -73,6 +77,27 @@ final class LeaseSignals {
         return delivered(sink.asMono());
     }
 
+    /** Tells it of a loss; a release that ends is not for it. */
+    void tellOfLoss(Holder watching) {
+        synchronized (this) {
+            holder = watching;
+        }
+        tell();
+    }
+
+    synchronized void forgetHolder() {
+        holder = null;
+    }
+
+    /** Tells it of the end of the release, which was asked for; not of a loss any more. */
+    void tellOfRelease(Holder releasing) {
+        synchronized (this) {
+            holder = releasing;
+            holderReleases = true;
+        }
+        tell();
+    }
+
     void releaseAsked() {
         synchronized (this) {
             releaseAsked = true;
@@ -100,31 +125,70 @@ final class LeaseSignals {
         Sinks.One<LossReason> lossSink;
         Sinks.Empty<Void> nestedSink;
         Sinks.Empty<Void> releasedSink;
+        Holder told;
+        boolean isRelease;
         LockLostException reason;
         synchronized (this) {
+            isRelease = holderReleases;
+            told = isHolderDue() ? holder : null;
+            holder = told == null ? holder : null; // once
             lossSink = ended ? loss : null;
             nestedSink = ended || releaseAsked ? noLongerHeld : null;
             releasedSink = ended || releaseTakesLong ? released : null;
             reason = lost;
         }
+        if (told != null) {
+            deliver(() -> tell(told, isRelease, reason));
+        }
         if (lossSink != null) {
-            emit(() -> reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason()));
+            emit(() -> {
+                Sinks.EmitResult unused =
+                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
+            });
         }
         if (nestedSink != null) {
-            emit(nestedSink::tryEmitEmpty);
+            emit(() -> {
+                Sinks.EmitResult unused = nestedSink.tryEmitEmpty();
+            });
         }
         if (releasedSink != null) {
             Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
         }
     }
 
-    private static void emit(Supplier<Sinks.EmitResult> signal) {
+    private boolean isHolderDue() {
+        return holderReleases ? ended || releaseTakesLong : lost != null;
+    }
+
+    private static void tell(Holder holder, boolean isRelease, @Nullable LockLostException reason) {
+        if (isRelease) {
+            holder.released(reason);
+        } else {
+            holder.lost();
+        }
+    }
+
+    /** As {@link #delivered} does. */
+    private void deliver(Runnable signal) {
+        if (deliverOn == null) {
+            emit(signal);
+            return;
+        }
         try {
-            Sinks.EmitResult unused = signal.get();
-        } catch (RuntimeException broken) {
+            Disposable unused = deliverOn.schedule(() -> emit(signal));
+        } catch (RejectedExecutionException disposed) {
+            emit(signal);
+        }
+    }
+
+    private static void emit(Runnable signal) {
+        try {
+            signal.run();
+        } catch (Throwable broken) {
+            Exceptions.throwIfJvmFatal(broken);
             // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be
             // renewed.
-            LOG.error("a subscriber to the loss of a lease threw", broken);
+            LOG.error("a subscriber to the end of a lease threw", broken);
         }
     }
 

@@ -1,8 +1,12 @@
 package io.holdfast.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,39 +25,45 @@ final class Mailbox {
 
     private static final Logger LOG = LoggerFactory.getLogger(Mailbox.class);
 
-    /** Posted and not yet run; whoever raises it from zero runs. */
-    private final AtomicInteger pending = new AtomicInteger();
+    private static final AtomicIntegerFieldUpdater<Mailbox> PENDING =
+            AtomicIntegerFieldUpdater.newUpdater(Mailbox.class, "pending");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Mailbox, Queue> WAITING =
+            AtomicReferenceFieldUpdater.newUpdater(Mailbox.class, Queue.class, "waiting");
 
     private final Owner owner;
-    private final Queue<Runnable> waiting;
+
+    /** Posted and not yet run; the thread that raises it from zero runs the tasks. */
+    @SuppressWarnings("unused") // by PENDING only
+    private volatile int pending;
+
+    /** Made for the first task that has to wait, which most mailboxes never see. */
+    private volatile @Nullable Queue<Runnable> waiting;
 
     Mailbox() {
         this(defect -> {});
     }
 
     Mailbox(Owner owner) {
-        this(owner, new ConcurrentLinkedQueue<>());
+        this.owner = owner;
     }
 
     /** For tests, which stop a poster between its two steps. */
     Mailbox(Queue<Runnable> waiting) {
-        this(defect -> {}, waiting);
-    }
-
-    private Mailbox(Owner owner, Queue<Runnable> waiting) {
-        this.owner = owner;
+        this();
         this.waiting = waiting;
     }
 
     void post(Runnable task) {
-        if (pending.compareAndSet(0, 1)) {
+        if (PENDING.compareAndSet(this, 0, 1)) {
             run(task);
-            if (pending.decrementAndGet() == 0) {
+            if (PENDING.decrementAndGet(this) == 0) {
                 return;
             }
         } else {
-            waiting.add(task);
-            if (pending.getAndIncrement() != 0) {
+            queue().add(task);
+            if (PENDING.getAndIncrement(this) != 0) {
                 return;
             }
         }
@@ -65,13 +75,23 @@ final class Mailbox {
      * counted. Running one task for each count would leave the counted one behind, for its poster's next task to overtake.
      */
     private void drain() {
+        Queue<Runnable> queue = queue();
         int seen = 1;
         do {
-            for (Runnable task = waiting.poll(); task != null; task = waiting.poll()) {
+            for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
                 run(task);
             }
-            seen = pending.addAndGet(-seen);
+            seen = PENDING.addAndGet(this, -seen);
         } while (seen != 0);
+    }
+
+    private Queue<Runnable> queue() {
+        Queue<Runnable> made = waiting;
+        if (made != null) {
+            return made;
+        }
+        Queue<Runnable> mine = new ConcurrentLinkedQueue<>();
+        return WAITING.compareAndSet(this, null, mine) ? mine : requireNonNull(waiting);
     }
 
     private void run(Runnable task) {

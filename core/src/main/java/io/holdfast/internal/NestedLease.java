@@ -7,6 +7,7 @@ import io.holdfast.LossReason;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -31,6 +32,9 @@ final class NestedLease implements EngineLease {
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
 
     private final Sinks.Empty<Void> over = Sinks.empty();
+
+    /** Written by the holder. */
+    private volatile @Nullable Disposable lossWatch;
 
     NestedLease(LeaseHandle outermost) {
         this.outermost = outermost;
@@ -74,6 +78,25 @@ final class NestedLease implements EngineLease {
             Sinks.EmitResult unused = over.tryEmitEmpty();
             return loss == null ? Mono.empty() : Mono.error(exception(loss));
         });
+    }
+
+    @Override
+    public void watchLoss(Holder holder) {
+        lossWatch = onLoss().subscribe(reason -> holder.lost());
+    }
+
+    @Override
+    public void stopWatchingLoss() {
+        Disposable watching = lossWatch;
+        if (watching != null) {
+            watching.dispose();
+        }
+    }
+
+    @Override
+    public void release(Holder holder) {
+        stopWatchingLoss();
+        Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
     }
 
     @Override

@@ -4,7 +4,6 @@ import io.holdfast.LockBackendException;
 import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -13,7 +12,7 @@ import reactor.util.context.Context;
  * Releases a claim, whatever its standing, and repeats that until it is answered, failed for good, or of no use any more because the
  * store has ended the lease by itself. The client knows of each, so that closing can wait for them.
  */
-final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
+final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ownership> {
 
     /** Told how it ended. */
     interface Result {
@@ -47,18 +46,29 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
 
     private volatile @Nullable LockBackendException lastFailure;
 
-    private ReleaseLoop(LockSettings lock, LockClaim claim, long untilNanos, Result result) {
+    private ReleaseLoop(LockSettings lock, LockClaim claim, long untilNanos, Result result, long nowNanos) {
         this.lock = lock;
         this.claim = claim;
         this.untilNanos = untilNanos;
-        patientUntilNanos = lock.engine().alarms.now() + lock.operationNanos();
+        patientUntilNanos = nowNanos + lock.operationNanos();
         this.result = result;
     }
 
     static void start(LockSettings lock, LockClaim claim, long untilNanos, Result result) {
-        ReleaseLoop loop = new ReleaseLoop(lock, claim, untilNanos, result);
+        long now = lock.engine().alarms.now();
+        ReleaseLoop loop = new ReleaseLoop(lock, claim, untilNanos, result, now);
         lock.engine().open(loop);
-        loop.send();
+        loop.send(now);
+    }
+
+    @Override
+    public String what() {
+        return "release";
+    }
+
+    @Override
+    public Mono<Ownership> ask() {
+        return lock.engine().backend.release(claim);
     }
 
     @Override
@@ -79,11 +89,11 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
             } else {
-                Alarm patience = patienceOver != null ? patienceOver : new Alarm(result::takesLong);
+                Alarm patience = patienceOver != null ? patienceOver : Alarm.of(result::takesLong);
                 patienceOver = patience;
                 lock.engine().alarms.set(patience, patientUntilNanos);
             }
-            Alarm again = nextTry != null ? nextTry : new Alarm(this::send);
+            Alarm again = nextTry != null ? nextTry : Alarm.of(this::sendAgain);
             nextTry = again;
             lock.engine().alarms.set(again, next);
             if (lock.engine().alarms.isClosed()) {
@@ -96,7 +106,7 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
 
     /** The client closes and does not wait any longer. */
     void stop() {
-        off(nextTry);
+        lock.engine().alarms.off(nextTry);
         LockBackendException failure = lastFailure;
         end(() -> result.unconfirmed(
                 failure != null
@@ -109,20 +119,17 @@ final class ReleaseLoop implements BackendCall.Outcome<Ownership> {
                                 null)));
     }
 
-    private void send() {
-        Supplier<Mono<Ownership>> request = () -> lock.engine().backend.release(claim);
-        BackendCall.start(
-                lock.engine(), claim.key().name(), "release", lock.operationNanos(), Context.empty(), request, this);
+    private void sendAgain() {
+        send(lock.engine().alarms.now());
     }
 
-    private void off(@Nullable Alarm made) {
-        if (made != null) {
-            lock.engine().alarms.off(made);
-        }
+    private void send(long nowNanos) {
+        BackendCall.start(
+                lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
     }
 
     private void end(Runnable tell) {
-        off(patienceOver);
+        lock.engine().alarms.off(patienceOver);
         if (lock.engine().ended(this)) {
             tell.run();
         }

@@ -73,7 +73,7 @@ class AlarmClockTaskTest {
     void noAlarmRingsAndNoTaskIsScheduledUnderTheMonitor() {
         timer.runsDueTasksAtOnce = true;
         timer.monitor = clock;
-        Alarm alarm = new Alarm(() -> rung.add("monitor held: " + Thread.holdsLock(clock)));
+        Alarm alarm = Alarm.of(() -> rung.add("monitor held: " + Thread.holdsLock(clock)));
 
         clock.set(alarm, 0);
         clock.set(alarm, 10);
@@ -98,7 +98,7 @@ class AlarmClockTaskTest {
     }
 
     private Alarm alarm(String name) {
-        return new Alarm(() -> rung.add(name));
+        return Alarm.of(() -> rung.add(name));
     }
 
     private static final class Task {

@@ -72,7 +72,7 @@ class AlarmClockTest {
     @Test
     void anAlarmCanBeSetAgainFromItsOwnRing() {
         Alarm[] self = new Alarm[1];
-        self[0] = new Alarm(() -> {
+        self[0] = Alarm.of(() -> {
             rung.add("@" + clock.now());
             if (rung.size() < 3) {
                 clock.set(self[0], clock.now() + 10);
@@ -88,7 +88,7 @@ class AlarmClockTest {
     @Test
     void anAlarmThatIsTakenOffByAnEarlierOneOfTheSameMomentDoesNotRing() {
         Alarm victim = alarm("victim");
-        clock.set(new Alarm(() -> clock.off(victim)), 10);
+        clock.set(Alarm.of(() -> clock.off(victim)), 10);
         clock.set(victim, 11);
         timer.advanceTimeBy(Duration.ofNanos(20));
 
@@ -112,12 +112,12 @@ class AlarmClockTest {
     @Test
     void aRingThatThrowsDoesNotStopTheOthers() {
         clock.set(
-                new Alarm(() -> {
+                Alarm.of(() -> {
                     throw new IllegalStateException("on purpose");
                 }),
                 10);
         clock.set(
-                new Alarm(() -> {
+                Alarm.of(() -> {
                     throw new AssertionError("on purpose");
                 }),
                 11);
@@ -175,7 +175,7 @@ class AlarmClockTest {
         List<Long> times = new ArrayList<>();
         List<Alarm> off = new ArrayList<>();
         for (int i = 0; i < many; i++) {
-            Alarm alarm = new Alarm(() -> times.add(clock.now()));
+            Alarm alarm = Alarm.of(() -> times.add(clock.now()));
             clock.set(alarm, 1 + random.nextInt(1_000));
             if (i % 2 == 0) {
                 off.add(alarm);
@@ -232,7 +232,7 @@ class AlarmClockTest {
     }
 
     private Alarm alarm(String name) {
-        return new Alarm(() -> rung.add(name + "@" + clock.now()));
+        return Alarm.of(() -> rung.add(name + "@" + clock.now()));
     }
 
     private void advanceTo(long nanos) {

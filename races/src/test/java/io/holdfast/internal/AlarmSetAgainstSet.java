@@ -31,8 +31,8 @@ public class AlarmSetAgainstSet {
     private final AlarmClock clock = new AlarmClock(timer, () -> {});
     private final AtomicInteger early = new AtomicInteger();
     private final AtomicInteger late = new AtomicInteger();
-    private final Alarm earlyOne = new Alarm(early::incrementAndGet);
-    private final Alarm lateOne = new Alarm(late::incrementAndGet);
+    private final Alarm earlyOne = Alarm.of(early::incrementAndGet);
+    private final Alarm lateOne = Alarm.of(late::incrementAndGet);
 
     @Actor
     public void setEarly() {

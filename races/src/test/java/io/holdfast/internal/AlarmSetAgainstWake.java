@@ -34,10 +34,10 @@ public class AlarmSetAgainstWake {
     private final AlarmClock clock = new AlarmClock(timer, () -> {});
     private final AtomicInteger early = new AtomicInteger();
     private final AtomicInteger later = new AtomicInteger();
-    private final Alarm second = new Alarm(later::incrementAndGet);
+    private final Alarm second = Alarm.of(later::incrementAndGet);
 
     public AlarmSetAgainstWake() {
-        clock.set(new Alarm(early::incrementAndGet), 10);
+        clock.set(Alarm.of(early::incrementAndGet), 10);
     }
 
     @Actor

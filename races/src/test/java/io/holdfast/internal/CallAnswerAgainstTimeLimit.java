@@ -12,6 +12,7 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.Context;
 
@@ -33,7 +34,21 @@ public class CallAnswerAgainstTimeLimit {
 
     public CallAnswerAgainstTimeLimit() {
         BackendCall.start(
-                parts.engine, "a", "request", 10, Context.empty(), answer::asMono, new BackendCall.Outcome<String>() {
+                parts.engine,
+                "a",
+                10,
+                Context.empty(),
+                new BackendCall.Request<String>() {
+                    @Override
+                    public String what() {
+                        return "request";
+                    }
+
+                    @Override
+                    public Mono<String> ask() {
+                        return answer.asMono();
+                    }
+
                     @Override
                     public void answered(String it) {
                         told.add("answered");
@@ -43,7 +58,8 @@ public class CallAnswerAgainstTimeLimit {
                     public void failed(LockBackendException error) {
                         told.add("failed");
                     }
-                });
+                },
+                parts.engine.alarms.now());
     }
 
     @Actor

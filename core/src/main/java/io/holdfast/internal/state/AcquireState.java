@@ -108,6 +108,15 @@ public final class AcquireState {
     }
 
     /**
+     * When the last look was sent.
+     *
+     * @return nanoseconds of the client's clock
+     */
+    public long sentAtNanos() {
+        return sent.sentAt(attempt);
+    }
+
+    /**
      * Whether the store has answered the last look that ended.
      *
      * @return false when it failed, or when none has ended yet

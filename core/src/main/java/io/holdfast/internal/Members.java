@@ -1,0 +1,74 @@
+package io.holdfast.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is under way in one client: acquisitions, leases and releases. The list is linked through its members, because each lock cycle
+ * joins and leaves it three times. Thread-safe: the monitor guards a few memory accesses.
+ */
+final class Members {
+
+    /** One of them. */
+    abstract static class Member {
+
+        // Both: written under the monitor of the list, and null outside of it.
+        private @Nullable Member previous;
+        private @Nullable Member next;
+    }
+
+    private static final class End extends Member {}
+
+    /** Between the last and the first. */
+    private final Member end = new End();
+
+    Members() {
+        end.previous = end;
+        end.next = end;
+    }
+
+    synchronized void add(Member member) {
+        Member last = linked(end.previous);
+        member.previous = last;
+        member.next = end;
+        last.next = member;
+        end.previous = member;
+    }
+
+    /** False when it is not in the list. */
+    synchronized boolean remove(Member member) {
+        if (member.previous == null) {
+            return false;
+        }
+        Member before = linked(member.previous);
+        Member after = linked(member.next);
+        before.next = after;
+        after.previous = before;
+        member.previous = null;
+        member.next = null;
+        return true;
+    }
+
+    synchronized boolean isEmpty() {
+        return end.next == end;
+    }
+
+    /** Those of one kind, oldest first, as they are now. */
+    synchronized <M extends Member> List<M> all(Class<M> kind) {
+        List<M> found = new ArrayList<>();
+        for (Member at = linked(end.next); at != end; at = linked(at.next)) {
+            if (kind.isInstance(at)) {
+                found.add(kind.cast(at));
+            }
+        }
+        return found;
+    }
+
+    private static Member linked(@Nullable Member neighbour) {
+        if (neighbour == null) {
+            throw new IllegalStateException("a member has only one neighbour");
+        }
+        return neighbour;
+    }
+}
