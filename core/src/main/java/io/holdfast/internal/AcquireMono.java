@@ -2,7 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.LockException;
 import io.holdfast.LockLease;
-import io.holdfast.internal.state.AcquirePlan.Mode;
+import io.holdfast.internal.state.AcquirePlan;
 import java.util.Optional;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
@@ -12,11 +12,11 @@ import reactor.core.publisher.Operators;
 final class AcquireMono extends Mono<LockLease> {
 
     private final LockSettings lock;
-    private final Mode mode;
+    private final AcquirePlan plan;
 
-    AcquireMono(LockSettings lock, Mode mode) {
+    AcquireMono(LockSettings lock, AcquirePlan plan) {
         this.lock = lock;
-        this.mode = mode;
+        this.plan = plan;
     }
 
     @Override
@@ -31,7 +31,7 @@ final class AcquireMono extends Mono<LockLease> {
         if (outer.isPresent()) {
             Mono.<LockLease>just(new NestedLease(outer.get())).subscribe(subscriber);
         } else {
-            subscriber.onSubscribe(new Acquisition(lock, mode, subscriber));
+            subscriber.onSubscribe(new Acquisition(lock, plan, subscriber));
         }
     }
 }

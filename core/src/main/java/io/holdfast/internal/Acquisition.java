@@ -8,6 +8,7 @@ import io.holdfast.LockQueueFullException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.internal.state.AcquireAction;
+import io.holdfast.internal.state.AcquirePlan;
 import io.holdfast.internal.state.AcquirePlan.Mode;
 import io.holdfast.internal.state.AcquireState;
 import io.holdfast.internal.state.AcquireState.Phase;
@@ -32,7 +33,7 @@ import reactor.core.publisher.Operators;
 final class Acquisition extends Members.Member implements Subscription, ClaimWatch.Target, Mailbox.Owner {
 
     private final LockSettings lock;
-    private final Mode mode;
+    private final AcquirePlan plan;
     private final Emission emission;
     private final Mailbox mailbox = new Mailbox(this);
 
@@ -55,9 +56,9 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private @Nullable Alarm pauseOver;
     private @Nullable Alarm timedOut;
 
-    Acquisition(LockSettings lock, Mode mode, CoreSubscriber<? super LockLease> subscriber) {
+    Acquisition(LockSettings lock, AcquirePlan plan, CoreSubscriber<? super LockLease> subscriber) {
         this.lock = lock;
-        this.mode = mode;
+        this.plan = plan;
         emission = new Emission(subscriber, lock.engine().deliverOn);
     }
 
@@ -135,7 +136,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             end(engine().admission.refusal(lockName()));
             engine().ended(this);
         } else {
-            if (mode == Mode.WAIT) {
+            if (plan.mode() == Mode.WAIT) {
                 lock.options().waitTimeout().ifPresent(this::limitWait);
             }
             startClaim();
@@ -160,23 +161,23 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     /** Once: an acquisition that begins again with another claim keeps its place. An attempt that does not wait needs none. */
     private boolean isAdmitted() {
-        if (mode == Mode.WAIT && !admitted) {
+        if (plan.mode() == Mode.WAIT && !admitted) {
             admitted = engine().admission.enter();
         }
-        return mode != Mode.WAIT || admitted;
+        return plan.mode() != Mode.WAIT || admitted;
     }
 
     private void startClaim() {
         settled = false;
-        LockClaim first = lock.newClaim(mode);
+        LockClaim first = lock.newClaim(plan.mode());
         claim = first;
         boolean armed = false;
-        if (mode == Mode.WAIT) {
+        if (plan.mode() == Mode.WAIT) {
             ClaimWatch started = ClaimWatch.start(engine().backend, first, this);
             watch = started;
             armed = started.armedSoFar();
         }
-        step(AcquireState.start(lock.plan(mode), armed, now()));
+        step(AcquireState.start(plan, armed, now()));
     }
 
     private void step(AcquireState.Step step) {

@@ -49,14 +49,14 @@ final class DefaultLockClient implements LockClient {
     private static final Duration LONGEST_BACKEND_CLOSING = Duration.ofSeconds(5);
 
     private final Engine engine;
-    private final LockOptions defaults;
+    private final LockTerms defaults;
     private final Duration patience;
     private final Scheduler timer;
     private final Closing closing;
 
     DefaultLockClient(Engine engine, LockOptions defaults, Scheduler timer, boolean closeBackend) {
         this.engine = engine;
-        this.defaults = defaults;
+        this.defaults = LockTerms.of(engine, defaults);
         this.timer = timer;
         patience = engine.operationTimeout(defaults);
         Mono<Void> released = Mono.defer(() -> engine.shutDown().asMono())
@@ -114,7 +114,7 @@ final class DefaultLockClient implements LockClient {
     }
 
     private ReactiveLock lock(LockKey key) {
-        return new DefaultReactiveLock(LockSettings.of(engine, key, defaults));
+        return new DefaultReactiveLock(new LockSettings(engine, key, defaults));
     }
 
     private void require(LockFeature feature, String what) {

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.internal.state.AcquirePlan.Mode;
 import io.holdfast.spi.Printable;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
@@ -33,12 +32,12 @@ final class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public Mono<LockLease> tryAcquire() {
-        return new AcquireMono(settings, Mode.TRY);
+        return new AcquireMono(settings, settings.terms().tryPlan());
     }
 
     @Override
     public Mono<LockLease> acquire() {
-        return new AcquireMono(settings, settings.waitMode());
+        return new AcquireMono(settings, settings.terms().acquirePlan());
     }
 
     @Override
@@ -49,8 +48,7 @@ final class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
-        // Not next(): it would cancel at the first element instead of waiting for the release.
-        return new GuardedFlux<T>(acquire(), requireNonNull(work, "work")).singleOrEmpty();
+        return GuardedMono.of(acquire(), requireNonNull(work, "work"));
     }
 
     @Override

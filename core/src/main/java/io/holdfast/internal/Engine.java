@@ -61,7 +61,7 @@ final class Engine {
     Duration operationTimeout(LockOptions options) {
         Duration lease = options.leaseDuration();
         if (operationTimeout == null) {
-            // Not dividedBy(), which goes by way of BigDecimal: this is done for each lock that is made.
+            // Not dividedBy(), which goes by way of BigDecimal: this is done for each lock that has options of its own.
             Duration quarter = Duration.ofNanos(lease.toNanos() / 4);
             return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
         }

@@ -59,7 +59,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         this.claim = claim;
         fencingToken = grant.fencingToken();
         grantedAtNanos = lock.engine().alarms.now();
-        state = LeaseState.of(grant, lock.terms(grantedAtNanos), grantedAtNanos);
+        state = LeaseState.of(grant, lock.terms().lease(grantedAtNanos), grantedAtNanos);
         signals = new LeaseSignals(lock.engine().deliverOn);
         handleOut[0] = new LeaseHandle(this);
         handle = new WeakReference<>(handleOut[0]);

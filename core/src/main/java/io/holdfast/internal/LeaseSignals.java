@@ -4,6 +4,7 @@ import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.EngineLease.Holder;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +21,7 @@ import reactor.core.scheduler.Scheduler;
 final class LeaseSignals {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+    private static final String THREW = "a subscriber threw when it was told that a lease has ended";
 
     private final @Nullable Scheduler deliverOn;
 
@@ -81,6 +83,9 @@ final class LeaseSignals {
     void tellOfLoss(Holder watching) {
         synchronized (this) {
             holder = watching;
+            if (!isHolderDue()) {
+                return;
+            }
         }
         tell();
     }
@@ -94,6 +99,9 @@ final class LeaseSignals {
         synchronized (this) {
             holder = releasing;
             holderReleases = true;
+            if (!isHolderDue()) {
+                return;
+            }
         }
         tell();
     }
@@ -101,6 +109,9 @@ final class LeaseSignals {
     void releaseAsked() {
         synchronized (this) {
             releaseAsked = true;
+            if (noLongerHeld == null) {
+                return;
+            }
         }
         tell();
     }
@@ -137,58 +148,61 @@ final class LeaseSignals {
             releasedSink = ended || releaseTakesLong ? released : null;
             reason = lost;
         }
-        if (told != null) {
-            deliver(() -> tell(told, isRelease, reason));
+        if (told != null && !isRelease) {
+            deliver(told, false, reason);
         }
         if (lossSink != null) {
-            emit(() -> {
-                Sinks.EmitResult unused =
-                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
-            });
+            emit(() -> reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason()));
         }
         if (nestedSink != null) {
-            emit(() -> {
-                Sinks.EmitResult unused = nestedSink.tryEmitEmpty();
-            });
+            emit(nestedSink::tryEmitEmpty);
         }
         if (releasedSink != null) {
             Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
         }
+        if (told != null && isRelease) {
+            deliver(told, true, reason);
+        }
     }
 
+    /** Under the monitor. */
     private boolean isHolderDue() {
         return holderReleases ? ended || releaseTakesLong : lost != null;
     }
 
-    private static void tell(Holder holder, boolean isRelease, @Nullable LockLostException reason) {
-        if (isRelease) {
-            holder.released(reason);
+    /** Where {@link #delivered} signals. */
+    private void deliver(Holder told, boolean isRelease, @Nullable LockLostException reason) {
+        if (deliverOn != null) {
+            try {
+                Disposable unused = deliverOn.schedule(() -> tell(told, isRelease, reason));
+            } catch (RejectedExecutionException disposed) {
+                tell(told, isRelease, reason); // a late thread beats no signal
+            }
         } else {
-            holder.lost();
+            tell(told, isRelease, reason);
         }
     }
 
-    /** As {@link #delivered} does. */
-    private void deliver(Runnable signal) {
-        if (deliverOn == null) {
-            emit(signal);
-            return;
-        }
+    private static void tell(Holder told, boolean isRelease, @Nullable LockLostException reason) {
         try {
-            Disposable unused = deliverOn.schedule(() -> emit(signal));
-        } catch (RejectedExecutionException disposed) {
-            emit(signal);
-        }
-    }
-
-    private static void emit(Runnable signal) {
-        try {
-            signal.run();
+            if (isRelease) {
+                told.released(reason);
+            } else {
+                told.lost();
+            }
         } catch (Throwable broken) {
             Exceptions.throwIfJvmFatal(broken);
+            LOG.error(THREW, broken); // the lease must end all the same
+        }
+    }
+
+    private static void emit(Supplier<Sinks.EmitResult> signal) {
+        try {
+            Sinks.EmitResult unused = signal.get();
+        } catch (RuntimeException broken) {
             // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be
             // renewed.
-            LOG.error("a subscriber to the end of a lease threw", broken);
+            LOG.error(THREW, broken);
         }
     }
 

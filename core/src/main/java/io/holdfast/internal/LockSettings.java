@@ -1,27 +1,22 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockOptions;
-import io.holdfast.internal.state.AcquirePlan;
 import io.holdfast.internal.state.AcquirePlan.Mode;
-import io.holdfast.internal.state.LeaseTerms;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Waiting;
-import java.time.Duration;
 
 /**
  * A lock's name and options, checked against its client.
  *
  * @param engine what all locks of the client share
  * @param key which lock
- * @param options how it is acquired and kept
- * @param operationNanos the time limit of one operation
+ * @param terms how it is acquired and kept
  */
-record LockSettings(Engine engine, LockKey key, LockOptions options, long operationNanos) {
+record LockSettings(Engine engine, LockKey key, LockTerms terms) {
 
     static LockSettings of(Engine engine, LockKey key, LockOptions options) {
-        return new LockSettings(
-                engine, key, options, engine.operationTimeout(options).toNanos());
+        return new LockSettings(engine, key, LockTerms.of(engine, options));
     }
 
     LockSettings with(LockOptions other) {
@@ -29,32 +24,22 @@ record LockSettings(Engine engine, LockKey key, LockOptions options, long operat
         return of(engine, key, other);
     }
 
-    AcquirePlan plan(Mode mode) {
-        boolean limited = options.waitTimeout().isPresent();
-        return new AcquirePlan(mode, limited, options.leaseDuration().toNanos(), options.backoff());
+    LockOptions options() {
+        return terms.options();
     }
 
-    Mode waitMode() {
-        return options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_LOOK : Mode.WAIT;
+    /** The time limit of one operation. */
+    long operationNanos() {
+        return terms.operationNanos();
     }
 
     LockClaim newClaim(Mode mode) {
         Waiting waiting = mode == Mode.WAIT ? Waiting.QUEUE : Waiting.NONE;
-        return LockClaim.first(key, engine.ids.next(), options.leaseDuration(), waiting);
-    }
-
-    LeaseTerms terms(long grantedAtNanos) {
-        return new LeaseTerms(
-                options.autoRenew(),
-                options.maxHoldTime().isPresent(),
-                options.maxHoldTime()
-                        .map(limit -> grantedAtNanos + limit.toNanos())
-                        .orElse(0L),
-                engine.gridPhaseNanos);
+        return LockClaim.first(key, engine.ids.next(), options().leaseDuration(), waiting);
     }
 
     /** Until then the store may hold what a request that is in flight now asks for. */
     long storeForgetsAtNanos() {
-        return engine.alarms.now() + options.leaseDuration().toNanos() + operationNanos;
+        return engine.alarms.now() + options().leaseDuration().toNanos() + operationNanos();
     }
 }

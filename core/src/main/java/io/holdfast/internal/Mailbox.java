@@ -1,12 +1,10 @@
 package io.holdfast.internal;
 
-import static java.util.Objects.requireNonNull;
-
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,14 +30,17 @@ final class Mailbox {
     private static final AtomicReferenceFieldUpdater<Mailbox, Queue> WAITING =
             AtomicReferenceFieldUpdater.newUpdater(Mailbox.class, Queue.class, "waiting");
 
+    /** In the place of a queue; never written. */
+    private static final Queue<Runnable> NONE = new ArrayDeque<>(0);
+
     private final Owner owner;
 
     /** Posted and not yet run; the thread that raises it from zero runs the tasks. */
     @SuppressWarnings("unused") // by PENDING only
     private volatile int pending;
 
-    /** Made for the first task that has to wait, which most mailboxes never see. */
-    private volatile @Nullable Queue<Runnable> waiting;
+    /** NONE until the first task has to wait, which most mailboxes never see. */
+    private volatile Queue<Runnable> waiting = NONE;
 
     Mailbox() {
         this(defect -> {});
@@ -87,11 +88,11 @@ final class Mailbox {
 
     private Queue<Runnable> queue() {
         Queue<Runnable> made = waiting;
-        if (made != null) {
+        if (made != NONE) {
             return made;
         }
         Queue<Runnable> mine = new ConcurrentLinkedQueue<>();
-        return WAITING.compareAndSet(this, null, mine) ? mine : requireNonNull(waiting);
+        return WAITING.compareAndSet(this, NONE, mine) ? mine : waiting;
     }
 
     private void run(Runnable task) {

@@ -124,8 +124,7 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     }
 
     private void send(long nowNanos) {
-        BackendCall.start(
-                lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
+        BackendCall.start(lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
     }
 
     private void end(Runnable tell) {

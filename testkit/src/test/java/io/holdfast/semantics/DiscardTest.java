@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -86,5 +87,62 @@ class DiscardTest {
 
         assertThat(dropped).containsExactly("against the rules");
         assertThat(discarded).isEmpty();
+    }
+
+    private TestSubscriber<String> begunWithOneResult() {
+        TestSubscriber<String> result = TestSubscriber.create();
+        world.lock()
+                .withLock(lease -> Mono.fromDirect(deaf()))
+                .doOnDiscard(String.class, discarded::add)
+                .subscribe(result);
+        return result;
+    }
+
+    @Test
+    void aResultThatWaitsForTheEndOfTheWorkIsDiscardedWhenItsSubscriberLeaves() {
+        TestSubscriber<String> result = begunWithOneResult();
+        work.next("result");
+
+        result.cancel();
+        work.next("too late");
+
+        assertThat(result.getReceivedOnNext()).isEmpty();
+        assertThat(discarded).containsExactly("result", "too late");
+        assertThat(dropped).isEmpty();
+    }
+
+    @Test
+    void aResultThatWaitsForTheEndOfTheWorkIsDiscardedWhenTheLeaseIsLost() {
+        TestSubscriber<String> result = begunWithOneResult();
+        work.next("result");
+
+        world.takeAway(NAME);
+        world.pass(LEASE.dividedBy(3));
+
+        assertThat(result.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(discarded).containsExactly("result");
+    }
+
+    @Test
+    void aResultIsDiscardedWhenTheWorkFailsAfterIt() {
+        TestSubscriber<String> result = begunWithOneResult();
+        work.next("result");
+
+        work.error(new IllegalStateException("on purpose"));
+
+        assertThat(result.expectTerminalError()).hasMessage("on purpose");
+        assertThat(discarded).containsExactly("result");
+    }
+
+    @Test
+    void workOfOneResultThatEmitsTwoFailsAndFreesTheLock() {
+        TestSubscriber<String> result = begunWithOneResult();
+        work.next("result");
+
+        work.next("another");
+
+        assertThat(result.expectTerminalError()).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThat(discarded).containsExactlyInAnyOrder("result", "another");
+        assertThat(world.client.toString()).contains("0 acquiring, 0 held, 0 releasing");
     }
 }

@@ -8,4 +8,15 @@ package io.holdfast.internal.state;
  * @param boundedHold whether there is such an end
  * @param gridPhaseNanos where this client's renewal grid starts, by chance, so that clients do not renew in step
  */
-public record LeaseTerms(boolean autoRenew, boolean boundedHold, long holdUntilNanos, long gridPhaseNanos) {}
+public record LeaseTerms(boolean autoRenew, boolean boundedHold, long holdUntilNanos, long gridPhaseNanos) {
+
+    /**
+     * The same with an end.
+     *
+     * @param endNanos when it ends whatever happens
+     * @return a copy
+     */
+    public LeaseTerms until(long endNanos) {
+        return new LeaseTerms(autoRenew, true, endNanos, gridPhaseNanos);
+    }
+}

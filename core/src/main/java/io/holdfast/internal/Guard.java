@@ -1,0 +1,293 @@
+package io.holdfast.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * One subscription to {@code withLock}: acquire, work, release, and only then how the work ended.
+ *
+ * <p>Not {@code usingWhen}, which lets a failing clean-up hide the error of the work; and the lease must stay in one pair of hands from the
+ * acquisition's emission to the release, whatever happens around. A loss is signalled on another thread than the elements.
+ */
+final class Guard<T> implements Subscription, EngineLease.Holder {
+
+    /** Where a subscription stands; each step is taken by one thread only. */
+    private enum Stage {
+        IDLE,
+        ACQUIRING,
+        /** The work is being subscribed to: what of it is synchronous runs within that. */
+        STARTING,
+        /** The subscriber left meanwhile: the thread that starts the work releases the lease afterwards. */
+        LEFT_WHILE_STARTING,
+        WORKING,
+        RELEASING,
+        ENDED
+    }
+
+    private static final Subscription NOT_YET = Operators.emptySubscription();
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Guard, Stage> STAGE =
+            AtomicReferenceFieldUpdater.newUpdater(Guard.class, Stage.class, "stage");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Guard, Subscription> RUNNING =
+            AtomicReferenceFieldUpdater.newUpdater(Guard.class, Subscription.class, "running");
+
+    private final Mono<LockLease> acquire;
+    private final Function<? super LockLease, ? extends Publisher<T>> work;
+    private final CoreSubscriber<? super T> subscriber;
+    private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
+    private final Acquiring acquiring = new Acquiring();
+
+    /** Written by the thread that takes a step. */
+    private volatile Stage stage = Stage.IDLE;
+
+    /** The work's own, once it has begun and until it is cancelled; by compare-and-set. */
+    @SuppressWarnings("unused") // by RUNNING only
+    private volatile Subscription running = NOT_YET;
+
+    /** Written once, before the work is subscribed to. */
+    private volatile @Nullable EngineLease lease;
+
+    /** Written once, before the release, whose end comes after that. */
+    private @Nullable Throwable workError;
+
+    Guard(
+            Mono<LockLease> acquire,
+            Function<? super LockLease, ? extends Publisher<T>> work,
+            CoreSubscriber<? super T> subscriber) {
+        this.acquire = acquire;
+        this.work = work;
+        this.subscriber = subscriber;
+    }
+
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n)) {
+            return;
+        }
+        demand.request(n);
+        if (STAGE.compareAndSet(this, Stage.IDLE, Stage.ACQUIRING)) {
+            acquire.subscribe(acquiring);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        Stage before = STAGE.getAndUpdate(
+                this,
+                at -> at == Stage.STARTING || at == Stage.LEFT_WHILE_STARTING
+                        ? Stage.LEFT_WHILE_STARTING
+                        : Stage.ENDED);
+        switch (before) {
+            case ACQUIRING -> acquiring.cancel();
+            case STARTING -> stopWork();
+            case WORKING -> {
+                stopWork();
+                releaseInBackground(held());
+            }
+            default -> {}
+        }
+    }
+
+    private void begin(EngineLease granted) {
+        lease = granted;
+        if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
+            releaseInBackground(granted);
+            return;
+        }
+        try {
+            start(granted);
+        } finally {
+            if (!STAGE.compareAndSet(this, Stage.STARTING, Stage.WORKING)
+                    && STAGE.compareAndSet(this, Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
+                releaseInBackground(granted);
+            }
+        }
+    }
+
+    private void start(EngineLease granted) {
+        Context context = granted instanceof LeaseHandle outermost
+                ? HeldLocks.with(outermost, subscriber.currentContext())
+                : subscriber.currentContext();
+        granted.watchLoss(this);
+        if (!isUnderWay()) {
+            granted.stopWatchingLoss();
+            return;
+        }
+        try {
+            Publisher<T> publisher = requireNonNull(work.apply(granted), "the work under a lock must not be null");
+            publisher.subscribe(new Working(context));
+        } catch (Throwable thrown) {
+            cancelWork(); // a publisher may throw when it has begun
+            workEnded(thrown);
+            Exceptions.throwIfJvmFatal(thrown); // not before: the lock would be held, and renewed, for ever
+        }
+    }
+
+    private boolean isUnderWay() {
+        Stage now = stage;
+        return now == Stage.STARTING || now == Stage.WORKING;
+    }
+
+    /** From the work to what follows it, once. */
+    private boolean leaveWork(Stage next) {
+        return STAGE.compareAndSet(this, Stage.WORKING, next)
+                || STAGE.compareAndSet(this, Stage.STARTING, next)
+                // The thread that starts it may have gone on in between.
+                || STAGE.compareAndSet(this, Stage.WORKING, next);
+    }
+
+    @Override
+    public void lost() {
+        if (leaveWork(Stage.ENDED)) {
+            cancelWork();
+            subscriber.onError(held().lost());
+        }
+    }
+
+    private void workEnded(@Nullable Throwable error) {
+        if (!leaveWork(Stage.RELEASING)) {
+            if (error != null) {
+                Operators.onErrorDropped(error, subscriber.currentContext());
+            }
+            return;
+        }
+        workError = error;
+        held().release(this);
+    }
+
+    /** The result after the release, unless the subscriber left meanwhile. */
+    @Override
+    public void released(@Nullable Throwable releaseError) {
+        if (!STAGE.compareAndSet(this, Stage.RELEASING, Stage.ENDED)) {
+            return;
+        }
+        Throwable failure = workError;
+        if (failure != null) {
+            subscriber.onError(releaseError == null ? failure : Exceptions.addSuppressed(failure, releaseError));
+        } else if (releaseError != null) {
+            subscriber.onError(releaseError);
+        } else {
+            subscriber.onComplete();
+        }
+    }
+
+    private void stopWork() {
+        held().stopWatchingLoss();
+        cancelWork();
+    }
+
+    /**
+     * Not through the demand: it passes no cancellation on as long as it passes on the first request, and all of what is synchronous
+     * runs within that.
+     */
+    private void cancelWork() {
+        RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
+    }
+
+    private EngineLease held() {
+        return requireNonNull(lease);
+    }
+
+    /** No subscriber is left. The events report what goes wrong. */
+    private static void releaseInBackground(LockLease lease) {
+        Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
+    }
+
+    private final class Acquiring extends BaseSubscriber<LockLease> {
+
+        @Override
+        public Context currentContext() {
+            return subscriber.currentContext();
+        }
+
+        @Override
+        protected void hookOnNext(LockLease granted) {
+            begin((EngineLease) granted); // the engine's own operator gives it
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            if (STAGE.compareAndSet(Guard.this, Stage.ACQUIRING, Stage.ENDED)) {
+                subscriber.onError(error);
+            }
+        }
+    }
+
+    private final class Working implements CoreSubscriber<T>, Subscription {
+
+        private final Context context;
+
+        /** Written once, by {@code onSubscribe}. */
+        private Subscription upstream = NOT_YET;
+
+        /** Whether the work has ended by itself; written by the thread of the work. */
+        private boolean ended;
+
+        Working(Context context) {
+            this.context = context;
+        }
+
+        @Override
+        public Context currentContext() {
+            return context;
+        }
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            if (RUNNING.compareAndSet(Guard.this, NOT_YET, s)) {
+                upstream = s;
+                boolean unused = demand.set(this);
+            } else {
+                s.cancel();
+            }
+        }
+
+        @Override
+        public void request(long n) {
+            upstream.request(n);
+        }
+
+        /** The demand is never cancelled: {@link #cancelWork} does that. */
+        @Override
+        public void cancel() {}
+
+        @Override
+        public void onNext(T element) {
+            if (isUnderWay()) {
+                subscriber.onNext(element);
+            } else if (ended) {
+                Operators.onNextDropped(element, context); // against the rules
+            } else {
+                Operators.onDiscard(element, context); // it raced the cancellation, or the loss
+            }
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            ended = true;
+            workEnded(error);
+        }
+
+        @Override
+        public void onComplete() {
+            ended = true;
+            workEnded(null);
+        }
+    }
+}
