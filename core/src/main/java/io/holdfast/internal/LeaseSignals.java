@@ -21,7 +21,6 @@ import reactor.core.scheduler.Scheduler;
 final class LeaseSignals {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
-    private static final String THREW = "a subscriber threw when it was told that a lease has ended";
 
     private final @Nullable Scheduler deliverOn;
 
@@ -192,7 +191,7 @@ final class LeaseSignals {
             }
         } catch (Throwable broken) {
             Exceptions.throwIfJvmFatal(broken);
-            LOG.error(THREW, broken); // the lease must end all the same
+            logBroken(broken);
         }
     }
 
@@ -200,10 +199,13 @@ final class LeaseSignals {
         try {
             Sinks.EmitResult unused = signal.get();
         } catch (RuntimeException broken) {
-            // A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be
-            // renewed.
-            LOG.error(THREW, broken);
+            logBroken(broken);
         }
+    }
+
+    /** A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be renewed. */
+    private static void logBroken(Throwable broken) {
+        LOG.error("a subscriber threw when it was told that a lease has ended", broken);
     }
 
     private <T> Mono<T> delivered(Mono<T> signal) {
