@@ -25,6 +25,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -279,7 +280,11 @@ final class SimulatedConnection {
         return switch (method.getName()) {
             case "async" -> async;
             case "dispatch" -> {
-                dispatch((RedisCommand<?, ?, ?>) args[0]);
+                if (args[0] instanceof Collection<?> several) {
+                    several.forEach(command -> dispatch((RedisCommand<?, ?, ?>) command));
+                } else {
+                    dispatch((RedisCommand<?, ?, ?>) args[0]);
+                }
                 yield args[0];
             }
             case "isOpen" -> isUp;

@@ -47,6 +47,7 @@ final class CommandLink {
     private final long patienceNanos;
     private final ConnectionSetup setup;
     private final Consumer<CommandLink> onConnected;
+    private final Outbox outbox = new Outbox();
     private final SendQueue queue;
 
     /** Used within the queue. */
@@ -110,7 +111,7 @@ final class CommandLink {
         this.driver = driver;
         this.uri = uri;
         patienceNanos = patience.toNanos();
-        queue = new SendQueue(driver::runWhereCommandsAreWritten);
+        queue = new SendQueue(driver::runWhereCommandsAreWritten, outbox::sendAll);
         this.setup = setup;
         this.onConnected = onConnected;
         answeredAt = driver.nanoTime();
@@ -156,7 +157,28 @@ final class CommandLink {
 
     /** Sends in the order of the calls; see {@link SendQueue}. */
     void inOrder(Runnable send) {
-        queue.send(send);
+        queue.send(() -> {
+            outbox.sendAll();
+            send.run();
+        });
+    }
+
+    /** As any other one. Its command leaves together with others that are due. */
+    void inOrder(ScriptCall<?> call) {
+        queue.send(call);
+    }
+
+    /**
+     * Sends a script. Within {@link #inOrder} only.
+     *
+     * @param asking whether the server wants to hear {@code ASKING} first
+     */
+    void send(ScriptCommand<?, ?> command, boolean asking) {
+        if (asking) {
+            outbox.sendAll();
+            var unused = command.connection().async().asking();
+        }
+        outbox.add(command);
     }
 
     /** The server has said something. */

@@ -128,7 +128,7 @@ final class ConfirmationBatch {
             ScriptCall.Request<List<Renewal>> request,
             ScriptCall.Reading<R, List<Renewal>> reading,
             CommandType type) {
-        return new Part<>(some, request.command(reading, type, master.blocking()), reading.decode());
+        return new Part<>(some, request.command(reading, type, master.blocking()), reading::decode);
     }
 
     private AsyncCommand<String, String, Long> waitCommand() {

@@ -178,7 +178,7 @@ final class LossByPush implements ConnectionSetup {
             return;
         }
         AsyncCommand<String, String, long[]> read = new AsyncCommand<>(
-                new Command<>(CommandType.EVAL, new NumbersOutput(present.size(), error -> {}), question(present)));
+                new Command<>(CommandType.EVAL, new NumbersOutput(present.size()), question(present)));
         read.onComplete((held, error) -> {
             for (int i = 0; error == null && i < held.length; i++) {
                 if (held[i] != 1) {

@@ -3,8 +3,6 @@ package io.holdfast.redis;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
 import java.util.Arrays;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The answer of every script here: one integer, or a flat list of them. Collected without boxing, and in no more room than the longest
@@ -12,18 +10,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class NumbersOutput extends CommandOutput<String, String, long[]> {
 
-    private final Consumer<@Nullable String> atAnswer;
     private int count;
 
     /**
      * Nothing yet.
      *
      * @param most numbers that are kept; of more than that, what is answered has none at all
-     * @param atAnswer told when the whole answer was read, also when no caller waits for it any more: the error, if it is one
      */
-    NumbersOutput(int most, Consumer<@Nullable String> atAnswer) {
+    NumbersOutput(int most) {
         super(StringCodec.UTF8, new long[most]);
-        this.atAnswer = atAnswer;
     }
 
     @Override
@@ -36,11 +31,8 @@ final class NumbersOutput extends CommandOutput<String, String, long[]> {
 
     @Override
     public void complete(int depth) {
-        if (depth == 0) {
-            if (count != output.length) {
-                output = Arrays.copyOf(output, count < output.length ? count : 0);
-            }
-            atAnswer.accept(hasError() ? getError() : null);
+        if (depth == 0 && count != output.length) {
+            output = Arrays.copyOf(output, count < output.length ? count : 0);
         }
     }
 

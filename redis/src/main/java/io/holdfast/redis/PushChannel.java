@@ -7,13 +7,12 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Sinks;
-import reactor.util.concurrent.Queues;
+import reactor.core.publisher.Operators;
 
 /**
  * What the servers tell this client: one {@link PushLine}, in a cluster one for each master where a claim waits, for all watched
@@ -99,7 +98,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
         }
         // Signals came from elsewhere so far, or it was not known from where: after this look, one more misses nothing.
         if (watched.moveTo(line) && line.isUp()) {
-            Watches.tell(watched, new WatchSignal.Armed());
+            watched.tell(new WatchSignal.Armed());
         }
         return line;
     }
@@ -120,28 +119,45 @@ final class PushChannel implements PushLine.Listener, RouteListener {
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {
-        return Flux.defer(() -> {
-            AtomicReference<Sinks.@Nullable Many<WatchSignal>> self = new AtomicReference<>();
-            Sinks.Many<WatchSignal> watch = Sinks.many()
-                    .unicast()
-                    .onBackpressureBuffer(
-                            Queues.<WatchSignal>unboundedMultiproducer().get(),
-                            () -> watches.remove(claim.id(), self.get()));
-            self.set(watch);
-            // Into the map first: whichever of this thread and the line's comes second sees the other.
-            Watched watched = watches.add(claim.id(), watch, first -> watched(claim, first));
-            PushLine line = watched.line();
-            if (line != null && line.isUp()) {
-                watch.emitNext(new WatchSignal.Armed(), Watches.RETRY);
-            }
-            return watch.asFlux();
-        });
+        return new Signals(claim).assembled();
     }
 
-    private Watched watched(LockClaim claim, Sinks.Many<WatchSignal> watch) {
+    /** Cold: each subscription is a watch of its own. */
+    private final class Signals extends Flux<WatchSignal> {
+
+        private final LockClaim claim;
+
+        Signals(LockClaim claim) {
+            this.claim = claim;
+        }
+
+        Flux<WatchSignal> assembled() {
+            return onAssembly(this);
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+            Watch watch = new Watch(watches, claim, subscriber);
+            Watched watched;
+            try {
+                // Into the map first: of this thread and the line's, the second one sees what the other did.
+                watched = watches.add(watched(claim, watch), watch);
+            } catch (RuntimeException | Error thrown) {
+                Operators.error(subscriber, Operators.onOperatorError(thrown, subscriber.currentContext()));
+                return;
+            }
+            subscriber.onSubscribe(watch);
+            PushLine line = watched.line();
+            if (line != null && line.isUp()) {
+                watch.tell(new WatchSignal.Armed());
+            }
+        }
+    }
+
+    private Watched watched(LockClaim claim, Watch watch) {
         int group = route.hasSeveralMasters() ? route.groupOf(holderKey.apply(claim)) : 0;
         String tag = lines.isEmpty() ? null : route.tagOf(group);
-        return new Watched(claim, group, tag == null ? null : lines.get(tag), driver.nanoTime(), watch);
+        return new Watched(claim, group, tag == null ? null : lines.get(tag), watch);
     }
 
     @Override
@@ -215,7 +231,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
                 new RedisFailures.Subject("", "subscribe to channel '%s'".formatted(line.name()));
         watches.all()
                 .filter(watched -> line.equals(watched.line()))
-                .forEach(watched -> watched.each(watch -> watch.emitError(failures.of(subject, error), Watches.RETRY)));
+                .forEach(watched -> watched.fail(failures.of(subject, error)));
     }
 
     @Override

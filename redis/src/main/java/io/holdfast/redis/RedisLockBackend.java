@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -197,20 +198,28 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        if (quarantine.isOff()) {
+            return look(claim);
+        }
         return Mono.defer(() -> {
-            if (claim.tokenFloor() >= FLOOR_LIMIT) {
-                throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
-                        .formatted(claim.key().name(), claim.tokenFloor()));
-            }
-            return quarantine.isOff()
-                    ? look(claim)
-                    : quarantine.guard(
-                            requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> look(claim));
+            checkFloor(claim);
+            return quarantine.guard(
+                    requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> look(claim));
         });
     }
 
+    private static void checkFloor(LockClaim claim) {
+        if (claim.tokenFloor() >= FLOOR_LIMIT) {
+            throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
+                    .formatted(claim.key().name(), claim.tokenFloor()));
+        }
+    }
+
     private Mono<LockAttempt> look(LockClaim claim) {
-        Mono<LockAttempt> look = ask(requests.acquire(claim, new ChannelLook(channel, claim)));
+        Mono<LockAttempt> look = ask(() -> {
+            checkFloor(claim);
+            return requests.acquire(claim, new ChannelLook(channel, claim));
+        });
         GrantConfirmations wanted = confirmations;
         Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
         return losses == null ? sure : sure.doOnNext(answer -> losses.looked(claim, answer));
@@ -243,7 +252,7 @@ public final class RedisLockBackend implements LockBackend {
         return Mono.defer(() -> {
             RenewalBatch batch = RenewalBatch.of(claims);
             Mono<List<Renewal>> all = Flux.fromIterable(batch.parts())
-                    .flatMapSequential(part -> ask(requests.renew(part)))
+                    .flatMapSequential(part -> ask(() -> requests.renew(part)))
                     .collectList()
                     .map(batch::inOrder);
             return losses == null ? all : all.doOnNext(answers -> losses.renewed(claims, answers));
@@ -252,11 +261,11 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        return Mono.defer(() -> {
+        return ask(() -> {
             if (losses != null) {
                 losses.ended(claim);
             }
-            return ask(requests.release(claim));
+            return requests.release(claim);
         });
     }
 
@@ -265,15 +274,16 @@ public final class RedisLockBackend implements LockBackend {
      * this request, so it has a limit of its own: on a connection that hangs, other calls may wait for the script that it brings.
      */
     void giveBack(PushMessage message) {
-        if (message.keys() != null && message.signal() instanceof WatchSignal.Granted granted) {
+        LockKeys keys = message.keys();
+        if (keys != null && message.signal() instanceof WatchSignal.Granted granted) {
             // A failure leaves the grant to end with its claim time.
-            Disposable request = ask(requests.giveBack(message.keys(), message.claimId(), granted.attempt()))
+            Disposable request = ask(() -> requests.giveBack(keys, message.claimId(), granted.attempt()))
                     .subscribe(ownership -> {}, error -> {});
             driver.later(GIVE_BACK_LIMIT, request::dispose);
         }
     }
 
-    private <T> Mono<T> ask(ScriptCall.Request<T> request) {
+    private <T> Mono<T> ask(Supplier<ScriptCall.Request<T>> request) {
         return ScriptCall.send(route, failures, request);
     }
 

@@ -160,12 +160,12 @@ public final class RedisLockInspector {
             args.add(locks.get(i).type() == LockKeys.Type.MUTEX ? "mutex" : "shared");
             args.add(seenBy.get(i));
         }
-        ScriptCall.Reading<List<Object>, List<LockReport>> reading = new ScriptCall.Reading<>(
-                link -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
+        ScriptCall.Reading<List<Object>, List<LockReport>> reading = ScriptCall.Reading.of(
+                () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
         return ScriptCall.send(
                 route,
                 failures,
-                new ScriptCall.Request<>(
+                () -> new ScriptCall.Request<>(
                         SCRIPT, keys.get(0), ScriptCall.Body.of(keys, args), reading, () -> subject, () -> {}));
     }
 

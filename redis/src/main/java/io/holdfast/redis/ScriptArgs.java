@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -13,6 +14,14 @@ import java.util.Arrays;
  */
 final class ScriptArgs extends CommandArgs<String, String> {
 
+    /** Of arguments without lengthy ones: their lengths, and the line ends. */
+    static final int USUAL_BYTES = 512;
+
+    /** A longer array is not kept: few commands carry a script, or renew hundreds of claims. */
+    private static final int MOST_KEPT = 8_192;
+
+    private static final ThreadLocal<ScriptArgs> SCRATCH = ThreadLocal.withInitial(() -> new ScriptArgs(USUAL_BYTES));
+
     private static final byte[] NONE = {};
 
     /** For the digits of an int. */
@@ -21,6 +30,9 @@ final class ScriptArgs extends CommandArgs<String, String> {
     private byte[] bytes;
     private int size;
     private int count;
+
+    /** Of the thread's own only. */
+    private boolean isBorrowed;
 
     /**
      * Empty.
@@ -32,6 +44,26 @@ final class ScriptArgs extends CommandArgs<String, String> {
         bytes = new byte[capacity];
     }
 
+    /** Empty ones, which this thread has used before, for one command that is written at once. */
+    static ScriptArgs borrow() {
+        ScriptArgs own = SCRATCH.get();
+        if (own.isBorrowed) { // what a command asks for while it is written may make another one be written
+            return new ScriptArgs(USUAL_BYTES);
+        }
+        own.isBorrowed = true;
+        return own;
+    }
+
+    /** They are used no more. */
+    void giveBack() {
+        isBorrowed = false;
+        size = 0;
+        count = 0;
+        if (bytes.length > MOST_KEPT) {
+            bytes = new byte[USUAL_BYTES];
+        }
+    }
+
     /** In UTF-8. */
     @CanIgnoreReturnValue
     ScriptArgs text(String text) {
@@ -40,7 +72,18 @@ final class ScriptArgs extends CommandArgs<String, String> {
 
     @CanIgnoreReturnValue
     ScriptArgs number(long number) {
-        return text(Long.toString(number));
+        if (number < 0 || number > Integer.MAX_VALUE) {
+            return text(Long.toString(number));
+        }
+        int digits = digits((int) number);
+        reserve(digits + LONGEST_LENGTH + 5);
+        bytes[size++] = '$';
+        writeDigits(digits);
+        endLine();
+        writeDigits((int) number);
+        endLine();
+        count++;
+        return this;
     }
 
     /** One argument of two parts. */
@@ -92,11 +135,16 @@ final class ScriptArgs extends CommandArgs<String, String> {
         }
     }
 
-    private void writeDigits(int number) {
-        int end = size + 1;
+    private static int digits(int number) {
+        int digits = 1;
         for (int rest = number / 10; rest > 0; rest /= 10) {
-            end++;
+            digits++;
         }
+        return digits;
+    }
+
+    private void writeDigits(int number) {
+        int end = size + digits(number);
         size = end;
         int rest = number;
         do {
@@ -124,6 +172,27 @@ final class ScriptArgs extends CommandArgs<String, String> {
     @Override
     public void encode(ByteBuf buffer) {
         buffer.writeBytes(bytes, 0, size);
+    }
+
+    /** The whole command. */
+    void encode(CommandType type, ByteBuf buffer) {
+        byte[] name = type.getBytes();
+        buffer.ensureWritable(size + name.length + 2 * LONGEST_LENGTH + 8);
+        writeHead('*', 1 + count, buffer);
+        writeHead('$', name.length, buffer);
+        buffer.writeBytes(name).writeByte('\r').writeByte('\n').writeBytes(bytes, 0, size);
+    }
+
+    private static void writeHead(char sign, int number, ByteBuf buffer) {
+        buffer.writeByte(sign);
+        int tens = 1;
+        while (number / tens >= 10) {
+            tens *= 10;
+        }
+        for (; tens > 0; tens /= 10) {
+            buffer.writeByte('0' + number / tens % 10);
+        }
+        buffer.writeByte('\r').writeByte('\n');
     }
 
     /** For the driver's messages: as they are sent, on one line. */

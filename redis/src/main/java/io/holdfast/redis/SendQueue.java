@@ -24,19 +24,23 @@ final class SendQueue {
     private final AtomicInteger pending = new AtomicInteger();
 
     private final Predicate<Runnable> elsewhere;
+    private final Runnable atEnd;
+    private final Runnable drain = this::drain;
 
     /** Sends on the thread that raised {@link #pending} from zero. */
     SendQueue() {
-        this(drain -> false);
+        this(drain -> false, () -> {});
     }
 
     /**
      * Sends on one thread.
      *
      * @param elsewhere runs what it is given on that thread, later; false when this thread is to run it, now
+     * @param atEnd run after all that was left, before that thread goes
      */
-    SendQueue(Predicate<Runnable> elsewhere) {
+    SendQueue(Predicate<Runnable> elsewhere, Runnable atEnd) {
         this.elsewhere = elsewhere;
+        this.atEnd = atEnd;
     }
 
     /**
@@ -53,7 +57,7 @@ final class SendQueue {
 
     private boolean isSentElsewhere() {
         try {
-            return elsewhere.test(this::drain);
+            return elsewhere.test(drain);
         } catch (RejectedExecutionException ended) {
             return false; // the driver refuses each command from now on
         }
@@ -65,6 +69,7 @@ final class SendQueue {
             for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
                 run(next);
             }
+            run(atEnd);
             seen = pending.addAndGet(-seen);
         } while (seen != 0);
     }

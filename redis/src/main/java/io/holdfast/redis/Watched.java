@@ -7,9 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Sinks;
 
 /** A claim that is watched: who is told, and the server where it waits. */
 final class Watched {
@@ -20,6 +18,8 @@ final class Watched {
     /** Between two hints to look again, which anybody may have written. As short as locks are held that many want. */
     private static final long HINT_PAUSE_NANOS = 10_000_000;
 
+    private static final long NEVER = Long.MIN_VALUE;
+
     private static final AtomicLongFieldUpdater<Watched> HINTED_AT =
             AtomicLongFieldUpdater.newUpdater(Watched.class, "hintedAt");
 
@@ -29,7 +29,7 @@ final class Watched {
     private final int group;
 
     /** Replaced within the map's own update. */
-    private volatile List<Sinks.Many<WatchSignal>> sinks;
+    private volatile List<Watch> watches;
 
     /** Written by the watch with what the map of the cluster says, then by each look that is sent; null when its key has moved. */
     private volatile @Nullable PushLine line;
@@ -44,14 +44,13 @@ final class Watched {
     private volatile long grantedToken;
 
     /** When a hint was last passed on. */
-    private volatile long hintedAt;
+    private volatile long hintedAt = NEVER;
 
-    Watched(LockClaim claim, int group, @Nullable PushLine line, long now, Sinks.Many<WatchSignal> sink) {
+    Watched(LockClaim claim, int group, @Nullable PushLine line, Watch first) {
         this.claim = claim;
-        hintedAt = now - HINT_PAUSE_NANOS;
         this.group = group;
         this.line = line;
-        sinks = List.of(sink);
+        watches = List.of(first);
     }
 
     LockClaim claim() {
@@ -70,7 +69,7 @@ final class Watched {
     /** After which pause a hint is to be passed on. */
     Duration hinted(long now) {
         long last = hintedAt;
-        long left = HINT_PAUSE_NANOS - (now - last);
+        long left = last == NEVER ? 0 : HINT_PAUSE_NANOS - (now - last);
         return left <= 0 && HINTED_AT.compareAndSet(this, last, now)
                 ? Duration.ZERO
                 : Duration.ofNanos(Math.max(left, 1_000_000));
@@ -104,25 +103,29 @@ final class Watched {
         return LINE.compareAndSet(this, former, null);
     }
 
-    Watched with(Sinks.Many<WatchSignal> one) {
-        List<Sinks.Many<WatchSignal>> all = new ArrayList<>(sinks);
+    Watched with(Watch one) {
+        List<Watch> all = new ArrayList<>(watches);
         all.add(one);
-        sinks = List.copyOf(all);
+        watches = List.copyOf(all);
         return this;
     }
 
-    /** Null when nobody is left. */
+    /** Null when none is left. */
     @Nullable
-    Watched without(Sinks.@Nullable Many<WatchSignal> one) {
-        if (sinks.size() == 1 && sinks.get(0) == one) {
-            sinks = List.of(); // nearly always
+    Watched without(Watch one) {
+        if (watches.size() == 1 && watches.get(0) == one) {
+            watches = List.of(); // nearly always
             return null;
         }
-        sinks = sinks.stream().filter(other -> other != one).toList();
-        return sinks.isEmpty() ? null : this;
+        watches = watches.stream().filter(other -> other != one).toList();
+        return watches.isEmpty() ? null : this;
     }
 
-    void each(Consumer<Sinks.Many<WatchSignal>> told) {
-        sinks.forEach(told);
+    void tell(WatchSignal signal) {
+        watches.forEach(watch -> watch.tell(signal));
+    }
+
+    void fail(Throwable error) {
+        watches.forEach(watch -> watch.fail(error));
     }
 }

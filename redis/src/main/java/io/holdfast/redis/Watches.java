@@ -12,19 +12,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Sinks;
 
 /**
  * The claims of one client that are watched, and what they are told when. Only claims that wait are told to look again: one that holds the
  * lock has missed nothing that its next renewal does not tell, and a hint that anybody can write must not make it renew.
  */
 final class Watches {
-
-    /**
-     * Two threads meet at one watch only for as long as one of them hands a signal over. Not {@code busyLooping}: its time is up for
-     * good after the first use.
-     */
-    static final Sinks.EmitFailureHandler RETRY = (signal, result) -> result == Sinks.EmitResult.FAIL_NON_SERIALIZED;
 
     /** A look within the claim time, which is no shorter and no longer than this. */
     private static final Duration SOONEST = Duration.ofMillis(10);
@@ -61,12 +54,20 @@ final class Watches {
         return watches.values().stream();
     }
 
-    /** One more watch of a claim, which may have one. */
-    Watched add(String claimId, Sinks.Many<WatchSignal> watch, Function<Sinks.Many<WatchSignal>, Watched> first) {
-        return watches.compute(claimId, (id, known) -> known == null ? first.apply(watch) : known.with(watch));
+    /**
+     * One more watch of a claim, which may have one.
+     *
+     * @param first the claim with this watch alone
+     * @return what is known of the claim
+     */
+    Watched add(Watched first, Watch watch) {
+        String claimId = first.claim().id();
+        return watches.putIfAbsent(claimId, first) == null
+                ? first
+                : watches.compute(claimId, (id, known) -> known == null ? first : known.with(watch));
     }
 
-    void remove(String claimId, Sinks.@Nullable Many<WatchSignal> watch) {
+    void remove(String claimId, Watch watch) {
         atHead.remove(claimId);
         paced.remove(claimId);
         watches.computeIfPresent(claimId, (id, watched) -> {
@@ -95,7 +96,7 @@ final class Watches {
     void changed(String claimId) {
         Watched watched = watches.get(claimId);
         if (watched != null) {
-            tell(watched, new WatchSignal.Changed());
+            watched.tell(new WatchSignal.Changed());
         }
     }
 
@@ -131,7 +132,7 @@ final class Watches {
         }
         Duration pause = watched.hinted(nanoTime.getAsLong());
         if (pause.isZero()) {
-            tell(watched, new WatchSignal.Changed());
+            watched.tell(new WatchSignal.Changed());
         } else {
             atHead.add(claimId, pause);
         }
@@ -155,7 +156,7 @@ final class Watches {
                 && watched.isNews(granted.fencingToken())) {
             atHead.remove(grant.claimId());
             watched.waits(false);
-            tell(watched, grant.signal());
+            watched.tell(grant.signal());
         }
         return false;
     }
@@ -166,11 +167,7 @@ final class Watches {
         if (watched == null || !watched.isWaiting()) {
             return false;
         }
-        tell(watched, signal);
+        watched.tell(signal);
         return true;
-    }
-
-    static void tell(Watched watched, WatchSignal signal) {
-        watched.each(watch -> watch.emitNext(signal, RETRY));
     }
 }

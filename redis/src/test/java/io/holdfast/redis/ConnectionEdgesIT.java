@@ -151,7 +151,7 @@ class ConnectionEdgesIT {
                 });
         store.server.pause();
         CompletableFuture<Integer> call =
-                ScriptCall.send(route, failures, request).toFuture();
+                ScriptCall.send(route, failures, () -> request).toFuture();
         store.server.stop();
         assertThat(call)
                 .failsWithin(Duration.ofSeconds(10))

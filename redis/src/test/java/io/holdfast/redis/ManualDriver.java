@@ -9,6 +9,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -55,9 +56,12 @@ final class ManualDriver implements Driver {
     private @Nullable Object called(Object connection, Method method, Object @Nullable [] arguments) {
         return switch (method.getName()) {
             case "dispatch" -> {
-                RedisCommand<?, ?, ?> command = (RedisCommand<?, ?, ?>) arguments[0];
-                sent.add(command);
-                yield command;
+                if (arguments[0] instanceof Collection<?> several) {
+                    several.forEach(command -> sent.add((RedisCommand<?, ?, ?>) command));
+                } else {
+                    sent.add((RedisCommand<?, ?, ?>) arguments[0]);
+                }
+                yield arguments[0];
             }
             case "isOpen" -> true;
             case "closeAsync" -> CompletableFuture.completedFuture(null);

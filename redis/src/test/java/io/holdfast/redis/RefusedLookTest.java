@@ -12,7 +12,6 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** An attempt that the server refuses because the queue is full is answered like any other. */
@@ -54,10 +53,8 @@ class RefusedLookTest {
 
     @SuppressWarnings("unchecked")
     private LockAttempt answered(LockClaim claim, long[] reply) {
-        Function<long[], LockAttempt> decode = (Function<long[], LockAttempt>)
-                (Function<?, ?>) requests.acquire(claim, new ChannelLook(channel, claim))
-                        .reading()
-                        .decode();
-        return decode.apply(reply);
+        ScriptCall.Reading<long[], LockAttempt> reading = (ScriptCall.Reading<long[], LockAttempt>)
+                requests.acquire(claim, new ChannelLook(channel, claim)).reading();
+        return reading.decode(reply);
     }
 }

@@ -40,7 +40,7 @@ class SendQueueTest {
     @Test
     void commandsOfAllThreadsAreSentByTheOneThatWrites() {
         List<Runnable> tasks = new ArrayList<>();
-        SendQueue ofOneThread = new SendQueue(tasks::add);
+        SendQueue ofOneThread = new SendQueue(tasks::add, () -> {});
 
         ofOneThread.send(() -> sent.add("first"));
         ofOneThread.send(() -> sent.add("second"));
@@ -55,7 +55,7 @@ class SendQueueTest {
     void commandsAreSentByTheirOwnThreadWhenTheOneThatWritesHasEnded() {
         SendQueue ended = new SendQueue(task -> {
             throw new RejectedExecutionException("of the test");
-        });
+        }, () -> {});
 
         ended.send(() -> sent.add("refused by the driver"));
 

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Sinks;
+import reactor.core.publisher.BaseSubscriber;
 
 class WatchesTest {
 
@@ -47,9 +47,15 @@ class WatchesTest {
     }
 
     private Watched watched() {
-        Sinks.Many<WatchSignal> watch = Sinks.many().unicast().onBackpressureBuffer();
-        watch.asFlux().subscribe(told::add);
         LockClaim claim = LockClaim.first(KEY, "id", Duration.ofSeconds(10), Waiting.QUEUE);
-        return watches.add("id", watch, first -> new Watched(claim, 0, null, 0, first));
+        BaseSubscriber<WatchSignal> subscriber = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnNext(WatchSignal signal) {
+                told.add(signal);
+            }
+        };
+        Watch watch = new Watch(watches, claim, subscriber);
+        subscriber.onSubscribe(watch);
+        return watches.add(new Watched(claim, 0, null, watch), watch);
     }
 }
