@@ -26,7 +26,8 @@ interface Driver {
     void connected(CommandLink link);
 
     /**
-     * Has the thread that writes commands run it, later. False when this thread is to run it, now: it is that thread, or there is none.
+     * Has the thread that writes commands run it, later: when it has handled all that it has read. False when this thread is to run it, now:
+     * there is no such thread.
      *
      * @throws java.util.concurrent.RejectedExecutionException if that thread has ended
      */

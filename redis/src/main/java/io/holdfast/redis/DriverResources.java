@@ -19,9 +19,9 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The caller's resources or our own, with one addition to each connection: what is sent in answer to what was read together is written
- * together. The driver alone makes a system call of each command, and at many locks those calls are most of the cost, here and at the
- * server.
+ * The caller's resources or our own, with one addition to each connection: of the commands that the driver sends by itself, those in answer to
+ * what was read together are written together. It makes a system call of each command, and at many locks those calls are most of the cost,
+ * here and at the server. The scripts of locks leave through an {@link Outbox}.
  *
  * <p>Not {@link ClientResources#mutate}: that makes other resources of them, which would have to be shut down as well.
  */
@@ -49,7 +49,7 @@ final class DriverResources implements ClientResources {
         @Override
         public void afterChannelInitialized(Channel channel) {
             callers.afterChannelInitialized(channel);
-            channel.pipeline().addFirst(new FlushConsolidationHandler());
+            channel.pipeline().addFirst(new FlushConsolidationHandler(Outbox.MOST));
             unfinished.add(channel);
         }
     }

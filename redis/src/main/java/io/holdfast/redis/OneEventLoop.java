@@ -39,10 +39,10 @@ final class OneEventLoop implements EventLoopGroupProvider {
         return (T) one;
     }
 
-    /** Has the loop run it, later; false when there is none, or this thread is it. */
+    /** Has the loop run it, also when this thread is the loop: after all that it has read in this turn. False when there is none. */
     boolean execute(Runnable task) {
         EventLoop present = loop;
-        if (present == null || present.inEventLoop()) {
+        if (present == null) {
             return false;
         }
         present.execute(task);

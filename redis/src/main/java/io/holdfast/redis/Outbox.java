@@ -10,7 +10,7 @@ import java.util.List;
  */
 final class Outbox {
 
-    /** More than these leave in parts: the server is to run the first ones while the next are written. */
+    /** More than these leave in parts: the server runs the first ones while the next are written. Less would be more system calls. */
     static final int MOST = 16;
 
     /** To one connection. */

@@ -197,8 +197,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    private ScriptCall(
-            Route route, RedisFailures failures, Request<T> request, CoreSubscriber<? super T> subscriber) {
+    private ScriptCall(Route route, RedisFailures failures, Request<T> request, CoreSubscriber<? super T> subscriber) {
         this.route = route;
         this.failures = failures;
         this.request = request;

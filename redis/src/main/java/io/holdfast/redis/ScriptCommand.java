@@ -35,7 +35,16 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
         void failed(ScriptCommand<?, T> command, Throwable error);
     }
 
-    private static final BiConsumer<Object, Throwable> ENDED = (reply, error) -> {};
+    /** In the place of a listener: there is nothing to tell any more. */
+    private static final class Ended implements BiConsumer<Object, Throwable> {
+
+        @Override
+        public void accept(Object reply, Throwable error) {
+            // It was told when it ended.
+        }
+    }
+
+    private static final Ended ENDED = new Ended();
 
     @SuppressWarnings("rawtypes") // a class literal has no type arguments
     private static final AtomicReferenceFieldUpdater<ScriptCommand, @Nullable BiConsumer> AT_END =

@@ -14,6 +14,8 @@ import reactor.util.context.Context;
  * <p>That thread is the event loop of the connection, if there is one. What another thread gives to the driver becomes a task of that loop,
  * and what the loop itself gives is written at once, before such tasks: so commands of both would not leave in the order they were given.
  * And the driver takes a lock for each command ({@code io.lettuce.core.protocol.SharedLock}), where two threads that meet would park.
+ *
+ * <p>The loop does not send at once either, but when it has handled all that it has read: what many answers cause leaves together.
  */
 final class SendQueue {
 
@@ -35,7 +37,7 @@ final class SendQueue {
     /**
      * Sends on one thread.
      *
-     * @param elsewhere runs what it is given on that thread, later; false when this thread is to run it, now
+     * @param elsewhere runs what it is given on that thread, later, even if it is this one; false when this thread is to run it, now
      * @param atEnd run after all that was left, before that thread goes
      */
     SendQueue(Predicate<Runnable> elsewhere, Runnable atEnd) {

@@ -53,7 +53,7 @@ final class Watch implements Subscription {
         if (isOver) {
             return;
         }
-        if (UNDER_WAY.compareAndSet(this, 0, 1)) {
+        if (underWay == 0 && UNDER_WAY.compareAndSet(this, 0, 1)) {
             if (demand > 0 && !hasWaiting()) {
                 passOn(signal);
             } else {
@@ -127,7 +127,9 @@ final class Watch implements Subscription {
         Queue<WatchSignal> queue = waiting;
         if (queue == null) {
             synchronized (this) {
-                queue = waiting == null ? Queues.<WatchSignal>unboundedMultiproducer().get() : waiting;
+                queue = waiting == null
+                        ? Queues.<WatchSignal>unboundedMultiproducer().get()
+                        : waiting;
                 waiting = queue;
             }
         }

@@ -23,6 +23,13 @@ final class ManualDriver implements Driver {
     /** What was sent, on all connections, and not answered by this. */
     final List<RedisCommand<?, ?, ?>> sent = new ArrayList<>();
 
+    /** How often commands were given to it: several at a time count once. */
+    int dispatches;
+
+    /** Thrown at each of those, if not null. */
+    @Nullable
+    RuntimeException refusal;
+
     private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos));
     private long now;
 
@@ -56,6 +63,10 @@ final class ManualDriver implements Driver {
     private @Nullable Object called(Object connection, Method method, Object @Nullable [] arguments) {
         return switch (method.getName()) {
             case "dispatch" -> {
+                if (refusal != null) {
+                    throw refusal;
+                }
+                dispatches++;
                 if (arguments[0] instanceof Collection<?> several) {
                     several.forEach(command -> sent.add((RedisCommand<?, ?, ?>) command));
                 } else {

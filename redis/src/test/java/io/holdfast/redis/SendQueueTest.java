@@ -53,12 +53,45 @@ class SendQueueTest {
 
     @Test
     void commandsAreSentByTheirOwnThreadWhenTheOneThatWritesHasEnded() {
-        SendQueue ended = new SendQueue(task -> {
-            throw new RejectedExecutionException("of the test");
-        }, () -> {});
+        SendQueue ended = new SendQueue(
+                task -> {
+                    throw new RejectedExecutionException("of the test");
+                },
+                () -> {});
 
         ended.send(() -> sent.add("refused by the driver"));
 
         assertThat(sent).containsExactly("refused by the driver");
+    }
+
+    @Test
+    void whatWasCollectedIsSentAfterTheLastThatWasLeft() {
+        List<Runnable> tasks = new ArrayList<>();
+        SendQueue collecting = new SendQueue(tasks::add, () -> sent.add("all"));
+        collecting.send(() -> sent.add("first"));
+        collecting.send(() -> sent.add("second"));
+
+        tasks.get(0).run();
+
+        assertThat(sent)
+                .startsWith("first", "second", "all")
+                .filteredOn(it -> !it.equals("all"))
+                .hasSize(2);
+    }
+
+    @Test
+    void whatIsLeftWhileTheCollectedIsSentIsSentToo() {
+        List<SendQueue> self = new ArrayList<>();
+        SendQueue collecting = new SendQueue(task -> false, () -> {
+            sent.add("all");
+            if (sent.size() < 4) {
+                self.get(0).send(() -> sent.add("caused"));
+            }
+        });
+        self.add(collecting);
+
+        collecting.send(() -> sent.add("first"));
+
+        assertThat(sent).containsExactly("first", "all", "caused", "all");
     }
 }
