@@ -48,6 +48,10 @@ final class CommandLink {
     private final ConnectionSetup setup;
     private final Consumer<CommandLink> onConnected;
     private final Outbox outbox = new Outbox();
+
+    /** For the next command that is written; null while one is. Not of the thread, which may outlive this class. */
+    private final AtomicReference<@Nullable ScriptArgs> scratch = new AtomicReference<>();
+
     private final SendQueue queue;
 
     /** Used within the queue. */
@@ -179,6 +183,18 @@ final class CommandLink {
             var unused = command.connection().async().asking();
         }
         outbox.add(command);
+    }
+
+    /** Empty arguments for a command that is written at once. Those that were used before, unless another command is being written. */
+    ScriptArgs borrowArgs() {
+        ScriptArgs known = scratch.getAndSet(null);
+        return known == null ? new ScriptArgs(ScriptArgs.USUAL_BYTES) : known;
+    }
+
+    /** They are used no more. */
+    void giveBack(ScriptArgs args) {
+        args.clear();
+        scratch.set(args);
     }
 
     /** The server has said something. */

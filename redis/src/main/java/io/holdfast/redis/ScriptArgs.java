@@ -20,8 +20,6 @@ final class ScriptArgs extends CommandArgs<String, String> {
     /** A longer array is not kept: few commands carry a script, or renew hundreds of claims. */
     private static final int MOST_KEPT = 8_192;
 
-    private static final ThreadLocal<ScriptArgs> SCRATCH = ThreadLocal.withInitial(() -> new ScriptArgs(USUAL_BYTES));
-
     private static final byte[] NONE = {};
 
     /** For the digits of an int. */
@@ -30,9 +28,6 @@ final class ScriptArgs extends CommandArgs<String, String> {
     private byte[] bytes;
     private int size;
     private int count;
-
-    /** Of the thread's own only. */
-    private boolean isBorrowed;
 
     /**
      * Empty.
@@ -44,19 +39,8 @@ final class ScriptArgs extends CommandArgs<String, String> {
         bytes = new byte[capacity];
     }
 
-    /** Empty ones, which this thread has used before, for one command that is written at once. */
-    static ScriptArgs borrow() {
-        ScriptArgs own = SCRATCH.get();
-        if (own.isBorrowed) { // what a command asks for while it is written may make another one be written
-            return new ScriptArgs(USUAL_BYTES);
-        }
-        own.isBorrowed = true;
-        return own;
-    }
-
-    /** They are used no more. */
-    void giveBack() {
-        isBorrowed = false;
+    /** Makes room for the next command. */
+    void clear() {
         size = 0;
         count = 0;
         if (bytes.length > MOST_KEPT) {

@@ -124,7 +124,7 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
             known.encode(type, buffer);
             return;
         }
-        ScriptArgs scratch = ScriptArgs.borrow();
+        ScriptArgs scratch = link.borrowArgs();
         try {
             write(scratch).encode(type, buffer);
         } catch (RuntimeException | Error thrown) {
@@ -132,7 +132,7 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
             buffer.writeBytes(INSTEAD);
             boolean unused = completeExceptionally(thrown);
         } finally {
-            scratch.giveBack();
+            link.giveBack(scratch);
         }
     }
 
