@@ -58,8 +58,7 @@ final class CommandLink {
     private final ScriptLoads loads = new ScriptLoads();
 
     /** Those who wait for the connection; polled within the queue only. */
-    private final Queue<BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable>>
-            unconnected = new ConcurrentLinkedQueue<>();
+    private final Queue<Unconnected> unconnected = new ConcurrentLinkedQueue<>();
 
     /** Null before the first attempt and after a failed one. */
     private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
@@ -96,6 +95,11 @@ final class CommandLink {
 
     /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
     private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
+
+    /** A call that waits for an attempt to connect. */
+    private record Unconnected(
+            CompletableFuture<StatefulRedisConnection<String, String>> attempt,
+            BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {}
 
     CommandLink(Driver driver, RedisURI uri) {
         this(driver, uri, Duration.ofMillis(SILENCE_MILLIS));
@@ -134,13 +138,17 @@ final class CommandLink {
 
     /** Calls back once, with one of both, in the order of the calls: dependents of a future would come last first. */
     void whenConnected(BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {
-        unconnected.add(then);
-        var unused = connect()
-                .whenComplete((made, error) -> inOrder(() -> {
-                    for (var next = unconnected.poll(); next != null; next = unconnected.poll()) {
-                        next.accept(made, error);
-                    }
-                }));
+        CompletableFuture<StatefulRedisConnection<String, String>> wanted = connect();
+        unconnected.add(new Unconnected(wanted, then));
+        var unused = wanted.whenComplete((made, error) -> inOrder(this::tellUnconnected));
+    }
+
+    /** Each of its own attempt: what follows a failure at once waits for the next attempt already. */
+    private void tellUnconnected() {
+        for (var next = unconnected.peek(); next != null && next.attempt().isDone(); next = unconnected.peek()) {
+            unconnected.remove();
+            var unused = next.attempt().whenComplete(next.then());
+        }
     }
 
     private CompletableFuture<StatefulRedisConnection<String, String>> connect() {

@@ -186,7 +186,7 @@ public final class RedisLockInspector {
         LockKeys keys = keys(
                 requireNonNull(holder, "holder").kind(),
                 requireNonNull(report, "report").name());
-        return ScriptCall.send(route, failures, requests.breakHold(keys, holder.claimId()))
+        return ScriptCall.send(route, failures, () -> requests.breakHold(keys, holder.claimId()))
                 .map(ownership -> ownership == Ownership.HELD);
     }
 

@@ -8,11 +8,13 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -29,6 +31,9 @@ final class ManualDriver implements Driver {
     /** Thrown at each of those, if not null. */
     @Nullable
     RuntimeException refusal;
+
+    /** What becomes of the next attempts to connect; those after that succeed. */
+    final Queue<CompletableFuture<StatefulRedisConnection<String, String>>> connections = new ArrayDeque<>();
 
     private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos));
     private long now;
@@ -56,6 +61,10 @@ final class ManualDriver implements Driver {
     @Override
     @SuppressWarnings("unchecked")
     public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
+        CompletableFuture<StatefulRedisConnection<String, String>> chosen = connections.poll();
+        if (chosen != null) {
+            return chosen;
+        }
         return CompletableFuture.completedFuture((StatefulRedisConnection<String, String>) Proxy.newProxyInstance(
                 ManualDriver.class.getClassLoader(), new Class<?>[] {StatefulRedisConnection.class}, this::called));
     }

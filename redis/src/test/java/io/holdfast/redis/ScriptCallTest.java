@@ -3,12 +3,14 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
@@ -152,6 +154,20 @@ class ScriptCallTest {
         answer(7);
 
         assertThat(events).containsExactly("failed IllegalStateException");
+    }
+
+    /** The queue of those who wait for a connection is being told of the first attempt then. */
+    @Test
+    void aCallThatFollowsAFailedConnectionAtOnceWaitsForTheNextOne() {
+        driver.connections.add(CompletableFuture.failedFuture(new RedisException("refused")));
+        Told subscriber = new Told();
+        call().onErrorResume(LockBackendException.class, refused -> call()).subscribe(subscriber);
+        subscriber.request(1);
+        assertThat(events).isEmpty();
+        assertThat(driver.sent).hasSize(1);
+        answer(7);
+
+        assertThat(events).containsExactly("answered 7", "completed");
     }
 
     @Test
