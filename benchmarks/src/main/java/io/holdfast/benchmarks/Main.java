@@ -3,6 +3,7 @@ package io.holdfast.benchmarks;
 import io.holdfast.benchmarks.Plan.Series;
 import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.benchmarks.report.ResultFiles;
+import io.holdfast.benchmarks.watch.Observation;
 import io.holdfast.benchmarks.watch.Watch;
 import io.holdfast.testkit.server.RedisServer;
 import java.io.IOException;
@@ -24,14 +25,21 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in its name;
-                                                                           the rest of what is in FOLDER stays
-                   run report FOLDER                                    writes the report of a run again""";
+            usage: run redis|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
+                                                                              its name; the rest of what is in FOLDER stays
+                   run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
+
+    private static final String REDIS = "redis";
 
     private final Plan plan;
     private final Path folder;
     private final List<String> failures = new ArrayList<>();
+
+    /** What a run prints at its end. */
+    private interface Summary {
+        String of(Path folder) throws IOException;
+    }
 
     private Main(Plan plan, Path folder) {
         this.plan = plan;
@@ -46,9 +54,10 @@ public final class Main {
      */
     public static void main(String[] args) throws IOException {
         String what = args.length == 0 ? "" : args[0];
-        Path folder = Path.of(args.length > 1 ? args[1] : "benchmarks/results/" + what);
+        Path folder = Path.of(args.length > 1 ? args[1] : folderOf(what));
         String part = args.length > 2 ? args[2] : "";
         switch (what) {
+            case REDIS -> run(Plan.redis(), folder, part, Report::goalsOfRedis);
             case "quick" -> run(Plan.quick(), folder, part);
             case "contended" -> run(Plan.contended(), folder, part);
             case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
@@ -62,16 +71,25 @@ public final class Main {
         }
     }
 
-    /** A part is measured anew beside what a former run has measured of the rest. */
+    /** What is run after each change is not stored. */
+    private static String folderOf(String what) {
+        return (what.equals(REDIS) ? "benchmarks/target/" : "benchmarks/results/") + what;
+    }
+
     private static void run(Plan plan, Path folder, String part) throws IOException {
+        run(plan, folder, part, it -> "");
+    }
+
+    /** A part is measured anew beside what a former run has measured of the rest. */
+    private static void run(Plan plan, Path folder, String part, Summary summary) throws IOException {
         Files.createDirectories(folder);
         if (part.isEmpty()) {
             Report.forgetMeasurements(folder);
         }
-        new Main(plan.only(part), folder).run();
+        new Main(plan.only(part), folder).run(summary);
     }
 
-    private void run() throws IOException {
+    private void run(Summary summary) throws IOException {
         long begin = System.nanoTime();
         // A container cannot be frozen, and its network would be what is measured.
         if (System.getProperty(RedisServer.SWITCH) == null) {
@@ -80,11 +98,15 @@ public final class Main {
         try (Servers servers = new Servers()) {
             Addresses addresses = servers.addresses();
             Report.writeEnvironment(folder, Machine.describe(addresses, servers.kind()));
+            for (Comparison comparison : plan.comparisons()) {
+                compare(comparison, addresses);
+            }
             for (int round = 1; round <= plan.rounds(); round++) {
                 measure(round, servers);
                 watch(round, addresses);
             }
         }
+        System.out.print(summary.of(folder));
         System.out.printf("%n%s after %d s%n", Report.write(folder), (System.nanoTime() - begin) / 1_000_000_000);
         if (!failures.isEmpty()) {
             failures.forEach(it -> System.err.println("failed: " + it));
@@ -101,6 +123,19 @@ public final class Main {
             }
         }
         return false;
+    }
+
+    private void compare(Comparison comparison, Addresses addresses) throws IOException {
+        try (ComparisonRun run = new ComparisonRun(comparison, addresses, Duration.ofSeconds(plan.warmUpSeconds()))) {
+            for (int round = 1; round <= plan.rounds(); round++) {
+                System.out.printf("%n[round %d of %d] %s%n", round, plan.rounds(), comparison);
+                for (Observation seen : run.round(Duration.ofSeconds(plan.seconds()))) {
+                    System.out.println(seen);
+                    Path unused = Files.writeString(Report.comparisonFile(folder, round, seen), seen.toJson());
+                }
+            }
+            failures.addAll(run.failures());
+        }
     }
 
     private void measure(int round, Servers servers) throws IOException {
@@ -159,6 +194,7 @@ public final class Main {
             command.addAll(List.of("-Xmx4g", "-cp", System.getProperty("java.class.path"), Watch.class.getName()));
             Path file = Report.watchFile(folder, round, watch);
             command.add(file.toString());
+            command.add(Integer.toString(plan.warmUpSeconds()));
             command.addAll(watch);
             Process process = new ProcessBuilder(command).inheritIO().start();
             boolean hasEnded = waitFor(process);

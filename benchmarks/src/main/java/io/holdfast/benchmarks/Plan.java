@@ -1,5 +1,6 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.peer.RedisPeer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -8,10 +9,11 @@ import java.util.stream.Stream;
 /**
  * What a run measures.
  *
- * @param rounds in each of which everything runs once, in a process of its own
+ * @param rounds in each of which everything runs once
  * @param warmUpSeconds of each process
  * @param seconds that are measured in each
- * @param series of JMH
+ * @param comparisons of peers whose processes stay for all rounds
+ * @param series of JMH, each combination in a process of its own
  * @param watches the observations of each round: a name and arguments
  * @param once those of the first round only, which take long or come out the same each time
  */
@@ -19,16 +21,19 @@ record Plan(
         int rounds,
         int warmUpSeconds,
         int seconds,
+        List<Comparison> comparisons,
         List<Series> series,
         List<List<String>> watches,
         List<List<String>> once) {
 
+    /** By then, the compiler has compiled nearly all code of a library that a cycle runs. */
+    private static final int WARM_UP_SECONDS = 10;
+
     private static final String PEER = "peer";
     private static final String IN_FLIGHT = "inFlight";
-    private static final String MASTERS = "masters";
     private static final String WAITERS = "waiters";
     private static final String PROCESSES = "processes";
-    private static final String ONE_LOCK = "RedisContended";
+    private static final String MASTERS = "masters";
     private static final String REDLOCK = "RedlockUncontended";
 
     /**
@@ -45,12 +50,23 @@ record Plan(
         }
     }
 
-    /** In under ten minutes on two cores. */
+    /** The goals of the Redis module, in under four minutes on two cores: what to run after each change to it. */
+    static Plan redis() {
+        List<Comparison> comparisons = List.of(
+                Comparison.uncontended(List.of(RedisPeer.HOLDFAST, RedisPeer.LETTUCE), 1, 64, 1024),
+                Comparison.contended(1, List.of(RedisPeer.HOLDFAST, RedisPeer.REDISSON), 10, 100, 1000));
+        List<List<String>> once =
+                List.of(List.of("HandOff", "HOLDFAST", "2", "4"), List.of("HeldLeases", "100000", "20"));
+        return new Plan(5, WARM_UP_SECONDS, 1, comparisons, List.of(), List.of(), once);
+    }
+
+    /** In under fifteen minutes on two cores. */
     static Plan quick() {
+        List<RedisPeer> peers = List.of(RedisPeer.HOLDFAST, RedisPeer.LETTUCE, RedisPeer.REDISSON);
+        List<Comparison> comparisons = List.of(
+                Comparison.uncontended(peers, 1, 64, 1024),
+                Comparison.contended(2, List.of(RedisPeer.HOLDFAST, RedisPeer.REDISSON), 100));
         List<Series> series = List.of(
-                redis(List.of("HOLDFAST", "LETTUCE"), "1"),
-                redis(List.of("HOLDFAST", "LETTUCE", "REDISSON"), "64", "1024"),
-                oneLock(List.of("100"), "2"),
                 redlock(List.of("HOLDFAST", "LETTUCE"), List.of("1"), List.of("HEALTHY")),
                 redlock(List.of("HOLDFAST"), List.of("1"), List.of("ONE_HUNG")),
                 new Series(
@@ -62,44 +78,31 @@ record Plan(
                                 PEER, List.of("HOLDFAST", "CURATOR"),
                                 WAITERS, List.of("100"),
                                 PROCESSES, List.of("1"))));
-        List<List<String>> watches = List.of(List.of("HandOff", "HOLDFAST", "2", "5", "2"));
+        List<List<String>> watches = List.of(List.of("HandOff", "HOLDFAST", "2", "2"));
         List<List<String>> once = List.of(
                 List.of("Commands", "HOLDFAST", "1"),
                 List.of("Commands", "REDISSON", "1"),
                 List.of("Commands", "HOLDFAST", "10"),
                 List.of("Commands", "REDISSON", "10"),
                 List.of("HeldLeases", "100000", "10"));
-        return new Plan(3, 3, 2, series, watches, once);
+        return new Plan(3, WARM_UP_SECONDS, 2, comparisons, series, watches, once);
     }
 
-    /**
-     * One lock at Redis that all want, after ten seconds of warm-up: what {@link #quick} has too little time for. In six minutes on two
-     * cores.
-     */
+    /** One lock at Redis that all want, in one process and in two. In under eight minutes on two cores. */
     static Plan contended() {
-        List<Series> series = List.of(oneLock(List.of("10", "100", "1000"), "1"), oneLock(List.of("100"), "2"));
-        return new Plan(3, 10, 3, series, List.of(), List.of());
-    }
-
-    private static Series oneLock(List<String> waiters, String processes) {
-        return new Series(
-                ONE_LOCK,
-                Map.of(PEER, List.of("HOLDFAST", "REDISSON"), WAITERS, waiters, PROCESSES, List.of(processes)));
+        List<Comparison> comparisons = oneLock(RedisPeer.HOLDFAST, RedisPeer.REDISSON);
+        return new Plan(3, WARM_UP_SECONDS, 3, comparisons, List.of(), List.of(), List.of());
     }
 
     /** Everything, in hours. */
     static Plan all() {
-        List<String> queues = List.of("HOLDFAST", "REDISSON", "REDISSON_FAIR", "SPRING");
+        List<Comparison> comparisons = new ArrayList<>();
+        comparisons.add(Comparison.uncontended(List.of(RedisPeer.values()), 1, 64, 1024));
+        comparisons.addAll(oneLock(RedisPeer.HOLDFAST, RedisPeer.REDISSON, RedisPeer.SPRING));
+        // How it grows.
+        comparisons.add(Comparison.contended(1, List.of(RedisPeer.HOLDFAST), 1, 10_000));
         List<String> five = List.of("HOLDFAST", "LETTUCE", "REDISSON_MULTI");
         List<Series> series = List.of(
-                redis(List.of("HOLDFAST", "LETTUCE", "REDISSON", "REDISSON_FAIR", "SPRING"), "1", "64", "1024"),
-                new Series(
-                        ONE_LOCK,
-                        Map.of(PEER, queues, WAITERS, List.of("10", "100", "1000"), PROCESSES, List.of("1", "2"))),
-                // How it grows.
-                new Series(
-                        ONE_LOCK,
-                        Map.of(PEER, List.of("HOLDFAST"), WAITERS, List.of("1", "10000"), PROCESSES, List.of("1"))),
                 redlock(five, List.of("1", "64"), List.of("HEALTHY")),
                 // Redisson's MultiLock wants all five, so it takes no part in the rest.
                 redlock(List.of("HOLDFAST", "LETTUCE"), List.of("1", "64"), List.of("ONE_HUNG", "TWO_DOWN", "DELAYED")),
@@ -116,22 +119,33 @@ record Plan(
                                 PROCESSES, List.of("1", "2"))));
         List<List<String>> watches = new ArrayList<>();
         List<List<String>> once = new ArrayList<>();
-        for (String peer : queues) {
+        for (RedisPeer peer : RedisPeer.values()) {
+            if (peer == RedisPeer.LETTUCE) {
+                continue;
+            }
             for (String waiters : List.of("2", "10", "100")) {
-                watches.add(List.of("HandOff", peer, waiters, "5", "10"));
+                watches.add(List.of("HandOff", peer.name(), waiters, "10"));
             }
             for (String waiters : List.of("1", "2", "10")) {
-                once.add(List.of("Commands", peer, waiters));
+                once.add(List.of("Commands", peer.name(), waiters));
             }
         }
         for (String leases : List.of("1000", "10000", "100000", "1000000")) {
             once.add(List.of("HeldLeases", leases, "40"));
         }
-        return new Plan(5, 5, 5, series, List.copyOf(watches), List.copyOf(once));
+        return new Plan(5, WARM_UP_SECONDS, 5, comparisons, series, watches, once);
     }
 
-    private static Series redis(List<String> peers, String... inFlight) {
-        return new Series("RedisUncontended", Map.of(PEER, peers, IN_FLIGHT, List.of(inFlight)));
+    /** Redisson's fair lock does not serve a thousand waiters within a minute. */
+    private static List<Comparison> oneLock(RedisPeer... peers) {
+        List<RedisPeer> withFair = new ArrayList<>(List.of(peers));
+        withFair.add(RedisPeer.REDISSON_FAIR);
+        List<Comparison> comparisons = new ArrayList<>();
+        for (int processes = 1; processes <= 2; processes++) {
+            comparisons.add(Comparison.contended(processes, withFair, 10, 100));
+            comparisons.add(Comparison.contended(processes, List.of(peers), 1000));
+        }
+        return comparisons;
     }
 
     private static Series redlock(List<String> peers, List<String> inFlight, List<String> masters) {
@@ -140,7 +154,7 @@ record Plan(
 
     /** With these rounds and seconds instead. */
     Plan lasting(int itsRounds, int itsWarmUpSeconds, int itsSeconds) {
-        return new Plan(itsRounds, itsWarmUpSeconds, itsSeconds, series, watches, once);
+        return new Plan(itsRounds, itsWarmUpSeconds, itsSeconds, comparisons, series, watches, once);
     }
 
     /** Only what has this in its name. */
@@ -149,6 +163,7 @@ record Plan(
                 rounds,
                 warmUpSeconds,
                 seconds,
+                comparisons.stream().filter(it -> it.benchmark().contains(part)).toList(),
                 series.stream().filter(it -> it.benchmark().contains(part)).toList(),
                 named(watches, part),
                 named(once, part));

@@ -1,17 +1,20 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.report.Costs;
 import io.holdfast.benchmarks.report.Drawing;
 import io.holdfast.benchmarks.report.Goals;
 import io.holdfast.benchmarks.report.Picture;
 import io.holdfast.benchmarks.report.ResultFiles;
 import io.holdfast.benchmarks.report.Sample;
 import io.holdfast.benchmarks.report.Table;
+import io.holdfast.benchmarks.watch.Observation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** The files of a run, read; its report, written beside them. */
@@ -39,6 +42,12 @@ final class Report {
     static Path watchFile(Path folder, int round, List<String> watch) throws IOException {
         return Files.createDirectories(folder.resolve(ROUND + round))
                 .resolve(WATCH + String.join("-", watch) + ".json");
+    }
+
+    static Path comparisonFile(Path folder, int round, Observation seen) throws IOException {
+        List<String> name = new ArrayList<>(List.of(seen.observation()));
+        new TreeMap<>(seen.params()).forEach((parameter, value) -> name.add(parameter + "-" + value));
+        return watchFile(folder, round, name);
     }
 
     /** Removes what a former run has measured, which the report of the next one would mix with its own. */
@@ -74,6 +83,7 @@ final class Report {
         StringBuilder text = new StringBuilder("# Benchmarks: %s%n%n".formatted(folder.getFileName()))
                 .append(HOW)
                 .append(Table.ofGoals(Goals.all(), samples))
+                .append(Costs.table(samples))
                 .append("\n## On what\n\n| | |\n| --- | --- |\n");
         ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)))
                 .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
@@ -84,6 +94,12 @@ final class Report {
             }
         }
         return text.append("\n## Everything\n").append(Table.ofAll(samples)).toString();
+    }
+
+    /** The goals of the Redis module, and what a cycle costs. */
+    static String goalsOfRedis(Path folder) throws IOException {
+        List<Sample> samples = samples(folder);
+        return "%n%s%s".formatted(Table.ofGoals(Goals.ofRedis(), samples), Costs.table(samples));
     }
 
     private static List<Sample> samples(Path folder) throws IOException {

@@ -1,4 +1,4 @@
-/** What a fork does while it is measured: lanes that lock again and again, here and in a second process. */
+/** What a process does while it is measured: lanes that lock again and again, in a fork of JMH or in a worker that stays for all rounds. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.benchmarks.load;

@@ -19,6 +19,12 @@ public record Sample(String benchmark, Map<String, String> parameters, String me
     /** Bytes of heap per cycle, by all threads of the process. */
     public static final String ALLOCATION = "bytes/cycle";
 
+    /** CPU of the clients per cycle, by all threads of their processes. */
+    public static final String CLIENT_CPU = "client CPU µs/cycle";
+
+    /** CPU of the server per cycle, by all threads of its process. */
+    public static final String SERVER_CPU = "server CPU µs/cycle";
+
     /** With a copy of the parameters. */
     public Sample {
         parameters = Map.copyOf(parameters);

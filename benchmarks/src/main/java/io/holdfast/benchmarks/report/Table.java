@@ -97,7 +97,11 @@ public final class Table {
     }
 
     private static String parameters(Sample sample) {
-        return new TreeMap<>(sample.parameters())
+        return text(sample.parameters());
+    }
+
+    static String text(Map<String, String> parameters) {
+        return new TreeMap<>(parameters)
                 .entrySet().stream()
                         .map(it -> it.getKey() + " " + it.getValue())
                         .collect(Collectors.joining(", "));

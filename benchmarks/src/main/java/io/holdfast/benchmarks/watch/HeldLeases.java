@@ -34,18 +34,19 @@ final class HeldLeases {
     private HeldLeases() {}
 
     /** Renewals are a third of a lease apart, so a multiple of ten seconds sees whole rounds of them. */
-    static Observation watch(Addresses addresses, int count, int seconds) {
+    static Observation watch(Addresses addresses, int count, int warmUpSeconds, int seconds) {
         RedisClient looker = RedisClient.create();
         LockClient client = LockClient.create(RedisLockBackend.create(RedisURI.create(addresses.redis())));
         try (StatefulRedisConnection<String, String> connection = looker.connect(RedisURI.create(addresses.redis()))) {
-            return watch(client, connection.sync(), count, seconds);
+            return watch(client, connection.sync(), count, warmUpSeconds, seconds);
         } finally {
             Object unused = client.close().block(RELEASE_LIMIT);
             looker.shutdown(0, 2, TimeUnit.SECONDS);
         }
     }
 
-    private static Observation watch(LockClient client, RedisCommands<String, String> redis, int count, int seconds) {
+    private static Observation watch(
+            LockClient client, RedisCommands<String, String> redis, int count, int warmUpSeconds, int seconds) {
         List<LockLease> warmUp = acquire(client, "warm-up/", 1_000);
         release(warmUp);
         long emptyHeap = usedHeap();
@@ -55,13 +56,13 @@ final class HeldLeases {
         double acquireSeconds = (System.nanoTime() - begin) / 1e9;
         long heap = usedHeap() - emptyHeap;
 
+        // The first renewals are not what is measured.
+        Pause.seconds(warmUpSeconds);
         Map<String, Double> values = new TreeMap<>(measured(redis, seconds));
         values.put("heap bytes/lease", (double) heap / count);
         values.put("threads more", (double) THREADS.getThreadCount() - fewThreads);
         values.put("acquired/s", count / acquireSeconds);
         values.put("lost", (double) leases.stream().filter(it -> !it.isValid()).count());
-        // What a value is compared with when it is one by itself.
-        values.put("one", 1.0);
         release(leases);
         return new Observation("HeldLeases", Map.of("leases", Integer.toString(count)), values);
     }

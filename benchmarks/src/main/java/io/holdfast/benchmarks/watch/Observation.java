@@ -11,9 +11,10 @@ import java.util.Map;
  * @param params with which it ran
  * @param values numbers by the name of what was measured, with its unit
  */
-record Observation(String observation, Map<String, String> params, Map<String, Double> values) {
+public record Observation(String observation, Map<String, String> params, Map<String, Double> values) {
 
-    String toJson() {
+    /** As {@link io.holdfast.benchmarks.report.ResultFiles} reads it. */
+    public String toJson() {
         try {
             return new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(this);
         } catch (JsonProcessingException e) {

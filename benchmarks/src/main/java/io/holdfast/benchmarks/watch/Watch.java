@@ -14,17 +14,18 @@ public final class Watch {
     /**
      * Watches, and writes what it has seen.
      *
-     * @param args the file to write, the name of the observation, and what that wants
+     * @param args the file to write, the seconds of warm-up, the name of the observation, and what that wants
      * @throws IOException if the file cannot be written
      */
     public static void main(String[] args) throws IOException {
         Addresses addresses = Addresses.given();
-        Observation seen = switch (args[1]) {
+        int warmUpSeconds = number(args[1]);
+        Observation seen = switch (args[2]) {
             case "HandOff" ->
-                HandOff.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]), number(args[4]), number(args[5]));
-            case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[2]), number(args[3]));
-            case "HeldLeases" -> HeldLeases.watch(addresses, number(args[2]), number(args[3]));
-            default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[1]));
+                HandOff.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]), warmUpSeconds, number(args[5]));
+            case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]));
+            case "HeldLeases" -> HeldLeases.watch(addresses, number(args[3]), warmUpSeconds, number(args[4]));
+            default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[2]));
         };
         Path unused = Files.writeString(Path.of(args[0]), seen.toJson());
         // Threads that a peer has left behind are not waited for.

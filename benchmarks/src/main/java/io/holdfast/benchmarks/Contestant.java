@@ -1,0 +1,101 @@
+package io.holdfast.benchmarks;
+
+import io.holdfast.benchmarks.load.Reading;
+import io.holdfast.benchmarks.load.WorkerProcess;
+import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.peer.RedisPeer;
+import io.holdfast.benchmarks.report.Sample;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+
+/** One peer of a comparison, with its processes. It throws {@link IllegalStateException} when one of them fails. For one thread. */
+final class Contestant implements AutoCloseable {
+
+    /** The lanes have begun by then. A test that measures for a shorter time waits no longer than that. */
+    private static final Duration SETTLING = Duration.ofMillis(500);
+
+    private final Comparison comparison;
+    private final ServerCpu server;
+    private final List<WorkerProcess> workers = new ArrayList<>();
+
+    Contestant(Comparison comparison, RedisPeer peer, Addresses addresses, ServerCpu server) {
+        this.comparison = comparison;
+        this.server = server;
+        // A process that was killed may have left locks behind.
+        String prefix = "bench-" + UUID.randomUUID() + "-";
+        try {
+            for (int i = 0; i < comparison.processes(); i++) {
+                workers.add(WorkerProcess.start(peer, comparison.isOneLock(), prefix, addresses));
+            }
+        } catch (IllegalStateException e) {
+            close();
+            throw e;
+        }
+    }
+
+    void warmUp(int lanes, Duration time) {
+        start(lanes);
+        LockSupport.parkNanos(time.toNanos());
+        stop();
+    }
+
+    /** What was measured, by the names that reports have for it. */
+    Map<String, Double> measure(int lanes, Duration time) {
+        start(lanes);
+        LockSupport.parkNanos(Math.min(SETTLING.toNanos(), time.toNanos()));
+        long serverBefore = server.nanos();
+        List<Reading> before = readings();
+        LockSupport.parkNanos(time.toNanos());
+        List<Reading> after = readings();
+        long serverNanos = server.nanos() - serverBefore;
+        stop();
+        List<Reading> used = new ArrayList<>();
+        for (int i = 0; i < before.size(); i++) {
+            used.add(after.get(i).since(before.get(i)));
+        }
+        return perCycle(used, serverNanos);
+    }
+
+    /** The clients count together, and so do their cycles. */
+    static Map<String, Double> perCycle(List<Reading> clients, long serverNanos) {
+        double cycles = clients.stream().mapToLong(Reading::cycles).sum();
+        if (cycles == 0) {
+            throw new IllegalStateException("no cycle has ended while it was measured");
+        }
+        Map<String, Double> values = new TreeMap<>();
+        values.put(
+                Sample.THROUGHPUT,
+                clients.stream()
+                        .mapToDouble(it -> it.cycles() * 1e9 / it.nanos())
+                        .sum());
+        values.put(Sample.ALLOCATION, clients.stream().mapToLong(Reading::bytes).sum() / cycles);
+        double clientNanos = clients.stream().mapToLong(Reading::cpuNanos).sum();
+        values.put(Sample.CLIENT_CPU, clientNanos / cycles / 1e3);
+        values.put(Sample.SERVER_CPU, serverNanos / cycles / 1e3);
+        return values;
+    }
+
+    private void start(int lanes) {
+        for (int i = 0; i < workers.size(); i++) {
+            workers.get(i).startLanes(comparison.share(lanes, i));
+        }
+    }
+
+    private void stop() {
+        workers.forEach(WorkerProcess::stopLanes);
+    }
+
+    private List<Reading> readings() {
+        return workers.stream().map(WorkerProcess::read).toList();
+    }
+
+    @Override
+    public void close() {
+        workers.forEach(WorkerProcess::close);
+    }
+}

@@ -1,0 +1,45 @@
+package io.holdfast.benchmarks.load;
+
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+
+/**
+ * What a process has done and used since it started, or between two readings.
+ *
+ * @param cycles that have ended
+ * @param nanos of time
+ * @param cpuNanos of CPU, by all threads of the process
+ * @param bytes that its Java threads have allocated
+ */
+public record Reading(long cycles, long nanos, long cpuNanos, long bytes) {
+
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** Of this process. */
+    static Reading now(long cycles) {
+        long bytes = Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
+                .filter(it -> it > 0)
+                .sum();
+        return new Reading(cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes);
+    }
+
+    /** What happened after the earlier reading. */
+    public Reading since(Reading earlier) {
+        return new Reading(
+                cycles - earlier.cycles, nanos - earlier.nanos, cpuNanos - earlier.cpuNanos, bytes - earlier.bytes);
+    }
+
+    String toText() {
+        return "%d %d %d %d".formatted(cycles, nanos, cpuNanos, bytes);
+    }
+
+    static Reading parse(String text) {
+        long[] numbers =
+                Arrays.stream(text.split(" ", -1)).mapToLong(Long::parseLong).toArray();
+        return new Reading(numbers[0], numbers[1], numbers[2], numbers[3]);
+    }
+}
