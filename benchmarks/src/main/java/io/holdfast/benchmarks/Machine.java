@@ -22,6 +22,8 @@ import java.util.stream.Stream;
 /** On what a run ran. */
 final class Machine {
 
+    static final String CORES = "cores";
+    static final String LOAD = "load before the run";
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
     private Machine() {}
@@ -31,10 +33,10 @@ final class Machine {
         text.put("date", LocalDate.now(ZoneOffset.UTC).toString());
         text.put("processor", processor());
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        text.put("cores", Integer.toString(system.getAvailableProcessors()));
+        text.put(CORES, Integer.toString(system.getAvailableProcessors()));
         text.put("memory", "%d GiB".formatted(Math.round(system.getTotalMemorySize() / (double) (1L << 30))));
         // Other work on the machine is the first thing to know about a result that surprises.
-        text.put("load before the run", "%.1f".formatted(system.getSystemLoadAverage()));
+        text.put(LOAD, "%.1f".formatted(system.getSystemLoadAverage()));
         text.put(
                 "system",
                 property("os.name") + " " + majorAndMinor(property("os.version")) + " " + property("os.arch"));

@@ -96,10 +96,16 @@ final class Report {
         return text.append("\n## Everything\n").append(Table.ofAll(samples)).toString();
     }
 
-    /** The goals of the Redis module, and what a cycle costs. */
+    /** The goals of the Redis module, what a cycle costs, and the load that says how far to trust them. */
     static String goalsOfRedis(Path folder) throws IOException {
         List<Sample> samples = samples(folder);
-        return "%n%s%s".formatted(Table.ofGoals(Goals.ofRedis(), samples), Costs.table(samples));
+        Map<String, String> environment = ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)));
+        return "%n%s%s%nLoad before the run, on %s cores: %s%n"
+                .formatted(
+                        Table.ofGoals(Goals.ofRedis(), samples),
+                        Costs.table(samples),
+                        environment.get(Machine.CORES),
+                        environment.get(Machine.LOAD));
     }
 
     private static List<Sample> samples(Path folder) throws IOException {

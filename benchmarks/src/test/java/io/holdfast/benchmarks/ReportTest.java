@@ -2,6 +2,7 @@ package io.holdfast.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.benchmarks.report.Sample;
 import io.holdfast.benchmarks.watch.Observation;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,5 +26,27 @@ class ReportTest {
 
         assertThat(List.of(jmh, watch, compared)).noneMatch(Files::exists);
         assertThat(List.of(notes, environment)).allMatch(Files::exists);
+    }
+
+    @Test
+    void goalsOfRedisAreFollowedByTheCostsAndTheLoad(@TempDir Path folder) throws Exception {
+        Report.writeEnvironment(folder, Map.of(Machine.CORES, "2", Machine.LOAD, "0.3"));
+        for (String peer : List.of("HOLDFAST", "LETTUCE")) {
+            Observation seen = new Observation(
+                    "RedisUncontended",
+                    Map.of("peer", peer, "inFlight", "1"),
+                    Map.of(
+                            Sample.THROUGHPUT, 10.0,
+                            Sample.CLIENT_CPU, 20.0,
+                            Sample.SERVER_CPU, 30.0,
+                            Sample.ALLOCATION, 40.0));
+            Files.writeString(Report.comparisonFile(folder, 1, seen), seen.toJson());
+        }
+        assertThat(Report.goalsOfRedis(folder).lines())
+                .containsSubsequence(
+                        "| Redis, uncontended, 1 in flight, cycles/s | 10.0 | raw Lettuce | 10.0 | **1.00** | ≥ 0.95 | yes |",
+                        "| RedisUncontended, inFlight 1 | HOLDFAST | 20.0 | 30.0 | 40.0 |",
+                        "| RedisUncontended, inFlight 1 | LETTUCE | 20.0 | 30.0 | 40.0 |",
+                        "Load before the run, on 2 cores: 0.3");
     }
 }
