@@ -22,6 +22,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -210,14 +211,23 @@ final class SimulatedConnection {
         CommandOutput<?, ?, ?> output = command.getOutput();
         if (answer instanceof SimulatedRedis.Refusal refusal) {
             output.setError(refusal.message());
-        } else if (answer instanceof List<?> numbers) {
-            output.multi(numbers.size());
-            numbers.forEach(number -> output.set((Long) number));
+        } else {
+            pass(answer, output, 0);
+        }
+        command.complete();
+    }
+
+    /** As the driver reads it from the wire. */
+    private static void pass(Object answer, CommandOutput<?, ?, ?> output, int depth) {
+        if (answer instanceof List<?> parts) {
+            output.multi(parts.size());
+            parts.forEach(part -> pass(part, output, depth + 1));
+        } else if (answer instanceof String text) {
+            output.set(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
         } else {
             output.set((Long) answer);
         }
-        output.complete(0);
-        command.complete();
+        output.complete(depth);
     }
 
     private static List<String> args(RedisCommand<?, ?, ?> command) {

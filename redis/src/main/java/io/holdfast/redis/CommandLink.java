@@ -49,6 +49,9 @@ final class CommandLink {
     private final Consumer<CommandLink> onConnected;
     private final Outbox outbox = new Outbox();
 
+    /** Whether one script call may have keys of several locks. Cleared where the server refuses that. */
+    private volatile boolean joinsCalls;
+
     /** For the next command that is written; null while one is. Not of the thread, which may outlive this class. */
     private final AtomicReference<@Nullable ScriptArgs> scratch = new AtomicReference<>();
 
@@ -101,12 +104,14 @@ final class CommandLink {
             CompletableFuture<StatefulRedisConnection<String, String>> attempt,
             BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {}
 
+    /** Of the only server. Without a connection. */
     CommandLink(Driver driver, RedisURI uri) {
         this(driver, uri, Duration.ofMillis(SILENCE_MILLIS));
+        joinsCalls = true;
     }
 
     /**
-     * Without a connection.
+     * Of one server among several. Without a connection.
      *
      * @param patience so long a server may say nothing before a doubted connection is dropped
      */
@@ -191,6 +196,15 @@ final class CommandLink {
             var unused = command.connection().async().asking();
         }
         outbox.add(command);
+    }
+
+    boolean joinsCalls() {
+        return joinsCalls;
+    }
+
+    /** The server refuses calls with keys of several locks: it is several servers behind a proxy. */
+    void joinNoMore() {
+        joinsCalls = false;
     }
 
     /** Empty arguments for a command that is written at once. Those that were used before, unless another command is being written. */

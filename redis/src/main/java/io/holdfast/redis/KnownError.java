@@ -169,6 +169,12 @@ record KnownError(String mark, boolean isTransient, String advice) {
         return NO_MASTER.stream().anyMatch(answer::contains);
     }
 
+    /** Whether what answers is several servers behind a proxy, or wants all keys of a script declared: nothing was carried out. */
+    static boolean isOfSeveralKeys(Throwable error) {
+        String text = String.valueOf(error.getMessage());
+        return isAnswer(error) && (text.contains("CROSSSLOT") || text.contains("undeclared key"));
+    }
+
     /** Whether the server says that it has lost the others, which may have another master by now. */
     static boolean isCutOff(Throwable error) {
         return isAnswer(error) && LONELY.stream().anyMatch(String.valueOf(error.getMessage())::contains);

@@ -51,34 +51,67 @@ final class LockRequests {
         return new ScriptCall.Request<>(
                 LockScripts.of(keys.type()).acquire(),
                 keys.holder(),
-                (to, link) -> writeAcquire(claim, keys, look.channelAt(link), look, to),
+                keys.type() == LockKeys.Type.MUTEX
+                        ? new MutexAcquire(this, claim, keys, look)
+                        : (to, link) -> writeSharedAcquire(claim, keys, look.channelAt(link), look, to),
                 3,
                 reply -> attempt(claim, keys, look, reply),
                 () -> RedisFailures.Subject.of("acquire", keys),
                 () -> unanswered.add(claim.id()));
     }
 
-    private void writeAcquire(LockClaim claim, LockKeys keys, String channel, ChannelLook look, ScriptArgs to) {
-        keys.writeAll(claim.id(), to);
-        String secret = channel.isEmpty() ? "" : look.secret();
-        String echo = look.wantsEcho() ? "1" : "0";
-        if (keys.type() == LockKeys.Type.MUTEX) {
+    private record MutexAcquire(LockRequests requests, LockClaim claim, LockKeys keys, ChannelLook look)
+            implements JoinedCalls.Operation {
+
+        @Override
+        public void write(ScriptArgs to, CommandLink link) {
+            keys.writeAll(claim.id(), to);
+            writeArgs(to, link);
+        }
+
+        @Override
+        public void writeArgs(ScriptArgs to, CommandLink link) {
+            String channel = look.channelAt(link);
+            String secret = channel.isEmpty() ? "" : look.secret();
+            char echo = look.wantsEcho() ? '1' : '0';
             long lease = claim.lease().toMillis();
             boolean isUsual = claim.attempt() == 1 && claim.tokenFloor() == 0;
             to.text(claim.id())
                     .text((isUsual ? "A" : "a") + lease)
                     .text(claim.attempt() + " " + lease + ' ' + channel)
-                    .text(word(claim.waiting())
+                    .text(requests.word(claim.waiting())
                             + ' '
                             + claim.tokenFloor()
                             + ' '
                             + echo
                             + ' '
-                            + claimMillis
+                            + requests.claimMillis
                             + ' '
                             + secret);
-            return;
         }
+    }
+
+    private record MutexRelease(
+            LockRequests requests, LockKeys keys, String id, int attempt, String tombstoneMillis, boolean isUnanswered)
+            implements JoinedCalls.Operation {
+
+        @Override
+        public void write(ScriptArgs to, CommandLink link) {
+            keys.writeAll(id, to);
+            writeArgs(to, link);
+        }
+
+        @Override
+        public void writeArgs(ScriptArgs to, CommandLink link) {
+            to.text(id)
+                    .text((isUnanswered ? "r" : "R") + attempt)
+                    .text(requests.ownChannel.apply(link))
+                    .text(requests.claimMillis + ' ' + tombstoneMillis);
+        }
+    }
+
+    private void writeSharedAcquire(LockClaim claim, LockKeys keys, String channel, ChannelLook look, ScriptArgs to) {
+        keys.writeAll(claim.id(), to);
         to.text(claim.id())
                 .number(claim.lease().toMillis())
                 .number(claim.attempt())
@@ -88,8 +121,8 @@ final class LockRequests {
                 .text(channel)
                 .text(word(claim.key().kind()))
                 .number(claim.key().permits())
-                .text(secret)
-                .text(echo);
+                .text(channel.isEmpty() ? "" : look.secret())
+                .text(look.wantsEcho() ? "1" : "0");
     }
 
     private String word(Waiting waiting) {
@@ -172,23 +205,17 @@ final class LockRequests {
         return new ScriptCall.Request<>(
                 LockScripts.of(keys.type()).release(),
                 keys.holder(),
-                (to, link) -> {
-                    keys.writeAll(id, to);
-                    String channelName = ownChannel.apply(link);
-                    if (keys.type() == LockKeys.Type.MUTEX) {
-                        to.text(id)
-                                .text((isUnanswered ? "r" : "R") + attempt)
-                                .text(channelName)
-                                .text(claimMillis + ' ' + tombstoneMillis);
-                        return;
-                    }
-                    to.text(id)
-                            .number(attempt)
-                            .text(claimMillis)
-                            .text(tombstoneMillis)
-                            .text(isUnanswered ? "1" : "0")
-                            .text(channelName);
-                },
+                keys.type() == LockKeys.Type.MUTEX
+                        ? new MutexRelease(this, keys, id, attempt, tombstoneMillis, isUnanswered)
+                        : (to, link) -> {
+                            keys.writeAll(id, to);
+                            to.text(id)
+                                    .number(attempt)
+                                    .text(claimMillis)
+                                    .text(tombstoneMillis)
+                                    .text(isUnanswered ? "1" : "0")
+                                    .text(ownChannel.apply(link));
+                        },
                 1,
                 reply -> ended(id, reply),
                 () -> RedisFailures.Subject.of("release", keys),

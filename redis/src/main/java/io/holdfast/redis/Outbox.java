@@ -51,7 +51,8 @@ final class Outbox {
         ScriptCommand<?, ?> first = due.get(0);
         try {
             first.link().asked();
-            List<RedisCommand<String, String, ?>> all = new ArrayList<>(due);
+            List<RedisCommand<String, String, ?>> all =
+                    first.link().joinsCalls() ? JoinedCalls.join(due) : new ArrayList<>(due);
             var unused = first.connection().dispatch(all);
         } catch (RuntimeException | Error thrown) {
             due.forEach(command -> {

@@ -48,6 +48,25 @@ final class ScriptArgs extends CommandArgs<String, String> {
         }
     }
 
+    /** In bytes. */
+    int size() {
+        return size;
+    }
+
+    /** Leaves out what came after so many arguments, of so many bytes. */
+    void cut(int arguments, int bytesBefore) {
+        count = arguments;
+        size = bytesBefore;
+    }
+
+    /** All arguments of the other one. */
+    void append(ScriptArgs other) {
+        reserve(other.size);
+        System.arraycopy(other.bytes, 0, bytes, size, other.size);
+        size += other.size;
+        count += other.count;
+    }
+
     /** In UTF-8. */
     @CanIgnoreReturnValue
     ScriptArgs text(String text) {

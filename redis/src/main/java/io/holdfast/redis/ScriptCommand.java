@@ -103,6 +103,19 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
         return connection;
     }
 
+    ScriptCall.Request<T> request() {
+        return request;
+    }
+
+    /** Whether this one and the next can be sent as one call. */
+    boolean canJoin(ScriptCommand<?, ?> next) {
+        return !bringsScript()
+                && !next.bringsScript()
+                && request.script().sha().equals(next.request.script().sha())
+                && request.body() instanceof JoinedCalls.Operation
+                && next.request.body() instanceof JoinedCalls.Operation;
+    }
+
     ScriptCall.Reading<R, T> reading() {
         return reading;
     }
@@ -166,6 +179,12 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
         } else if (end(output.get(), null)) {
             sender.answered(this, output.get());
         }
+    }
+
+    /** The server has answered, to this one among others. */
+    void complete(JoinedOutput.Answer answer) {
+        answer.pass(output);
+        complete();
     }
 
     @Override

@@ -216,7 +216,7 @@ class QueueEdgesIT {
     @ParameterizedTest
     @ValueSource(strings = {":gone", ":interest"})
     void foreignKeyBesideTheLockIsNamedByWhatWouldWriteItAndIsNeverWritten(String suffix) throws InterruptedException {
-        LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
+        held(claim(Store.LEASE, Waiting.NONE));
         queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);
         store.redis().del(HOLDER + suffix);

@@ -26,7 +26,7 @@ final class Ghosts {
     /** By the first words of the script. */
     void answered(String script, List<String> args, Object reply) {
         if (script.startsWith("-- Acquires and releases")) {
-            mutex(args, reply);
+            mutexes(args, reply);
         } else if (script.startsWith("-- Takes")) {
             if (reply instanceof List<?> numbers && numbers.get(0).equals(1L)) {
                 holds(args.get(0), "granted");
@@ -45,11 +45,19 @@ final class Ghosts {
         }
     }
 
+    /** Four arguments of each operation; one alone is answered without a list. */
+    private void mutexes(List<String> args, Object reply) {
+        int operations = args.size() / 4;
+        for (int i = 0; i < operations; i++) {
+            mutex(args.subList(4 * i, 4 * i + 4), operations == 1 ? reply : ((List<?>) reply).get(i));
+        }
+    }
+
     private void mutex(List<String> args, Object reply) {
         char what = args.get(1).charAt(0);
-        boolean isToken = reply instanceof Long;
         if (what == 'A' || what == 'a') {
-            if (isToken || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
+            if (reply instanceof Long
+                    || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
                 holds(args.get(0), "granted");
             }
         } else if (!args.get(3).endsWith(" 0")) {

@@ -58,7 +58,7 @@ final class RedisScripts {
         lua.set("redis", redis);
     }
 
-    /** A number, a list of numbers, or an error as a {@link RedisError}. */
+    /** A number, a list of numbers, texts and such lists, or an error as a {@link RedisError}. */
     Object run(RedisMemory on, String body, List<String> keys, List<String> args) {
         memory = on;
         lua.set("KEYS", table(keys));
@@ -93,11 +93,12 @@ final class RedisScripts {
             if (!error.isnil()) {
                 throw new RedisError(error.tojstring());
             }
-            List<Long> numbers = new ArrayList<>();
+            List<Object> parts = new ArrayList<>();
             for (int i = 1; !value.get(i).isnil(); i++) {
-                numbers.add(value.get(i).tolong());
+                LuaValue part = value.get(i);
+                parts.add(part.type() == LuaValue.TSTRING ? part.tojstring() : reply(part));
             }
-            return numbers;
+            return parts;
         }
         throw new RedisError("ERR the script answered " + value);
     }
