@@ -237,6 +237,21 @@ class QueueEdgesIT {
         assertThat(dump()).isEqualTo(before);
     }
 
+    /** A record that is missing says nothing of a queue, so the queue is looked for. */
+    @Test
+    void aNewcomerDoesNotPassTheQueueOfALockWhoseRecordIsGone() throws InterruptedException {
+        held(claim(Store.LEASE, Waiting.NONE));
+        LockClaim waiter = queued(claim(Store.LEASE, Waiting.QUEUE));
+        next(WatchSignal.Armed.class);
+        store.redis().del(HOLDER);
+
+        assertThat(Store.answer(backend.tryAcquire(claim(Store.LEASE, Waiting.NONE))))
+                .isInstanceOf(LockAttempt.Contended.class);
+
+        next(WatchSignal.Granted.class);
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+    }
+
     @Test
     void tenThousandDeadWaitersAreReadInPortions() {
         LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));

@@ -25,7 +25,7 @@ final class Mutants {
 
     /** Of one that takes longer from 0 on. */
     private static final Map<String, Long> FIRST_SEEDS =
-            Map.of("REDIS token by the clock alone", 1_000L, "REDIS token that is not kept", 1_000L);
+            Map.of("REDIS token by the clock alone", 10_000L, "REDIS token that is not kept", 1_000L);
 
     /** Within so many schedules. */
     private static final int MOST = 1_000;
@@ -68,6 +68,8 @@ final class Mutants {
                         "waiter without the flag", "write_record(sub(record, 1, 1) .. '1' .. sub(record, 3))", ""),
                 Mutant.script("hand-off without the flag", "hold('1', id,", "hold('0', id,"),
                 Mutant.script("lease that does not end", "expires <= now", "false"),
+                Mutant.script("record that ends before its lease", "+ 7200000", "- 7200000"),
+                Mutant.script("answers of a call in another order", "answers[i] =", "answers[count + 1 - i] ="),
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
