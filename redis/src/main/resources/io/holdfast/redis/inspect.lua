@@ -38,13 +38,13 @@ local function mutex_holders(key)
     return 0, {}
   end
   local digits = '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$'
-  local free = string.match(record, '^F[01](%d+)$')
+  local free = string.match(record, '^F[012](%d+)$')
   if free and string.find(free, digits) then
     return 0, {}, free
   end
   local expires, token = string.match(string.sub(record, 3, 18), digits), string.match(string.sub(record, 19, 34), digits)
   local lease, channel, since, id = string.match(string.sub(record, 35), '^%d+ (%d+) (%S*) ?(%d*)\n(.+)$')
-  if not (string.find(record, '^H[01]') and expires and token and id) then
+  if not (string.find(record, '^H[012]') and expires and token and id) then
     foreign[''] = true
     return 0, {}
   elseif tonumber(expires) <= now then

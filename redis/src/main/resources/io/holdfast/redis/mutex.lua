@@ -40,20 +40,26 @@ for i = 1, count do
     local time = call('TIME')
     now = time[1] * 1000000 + time[2]
   end
-  -- The usual: a free lock, of which there is nothing but the record, is taken; a lock of which there is nothing else is given back.
+  -- The usual: a free lock that nobody waits for is taken, and such a lock is given back.
   if what == 'A' then
-    local last = state == 'F0' and tonumber(sub(record, 3)) or not record
-      and call('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest') == 0 and 0
+    local flag, last = '0', nil
+    if state == 'F0' then
+      last = tonumber(sub(record, 3))
+    elseif state == 'F2' and not try('ZSCORE', key .. ':gone', id) then -- there are tombstones, of other claims
+      flag, last = call('EXISTS', key .. ':gone') == 1 and '2' or '0', tonumber(sub(record, 3))
+    elseif not record and call('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest') == 0 then
+      last = 0
+    end
     if last then
       local expires, token = now + number * 1000, last < now and now or last + 1
-      local saved = take('SET', key, 'H0' .. format('%016.0f%016.0f', expires, token) .. note .. '\n' .. id,
+      local saved = take('SET', key, 'H' .. flag .. format('%016.0f%016.0f', expires, token) .. note .. '\n' .. id,
         'PXAT', math.floor((expires > token and expires or token) / 1000) + 7200000)
       answer = saved.err and saved or token
     end
-  elseif what == 'R' and state == 'H0' and sub(record, -#id - 1) == '\n' .. id
+  elseif what == 'R' and (state == 'H0' or state == 'H2') and sub(record, -#id - 1) == '\n' .. id
       and sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then
     -- A server without memory refuses this; the longer way knows how to.
-    answer = not try('SET', key, 'F0' .. sub(record, 19, 34), 'KEEPTTL').err and 1
+    answer = not try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL').err and 1
   end
 
   if not answer then

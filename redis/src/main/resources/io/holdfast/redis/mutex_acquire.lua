@@ -64,7 +64,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     call('HSET', keys[3], id, attempt .. ' ' .. lease_digits .. ' ' .. digits(now) .. ' ' .. digits(floor) .. ' '
       .. secret .. ' ' .. channel)
     keep(keys[2], lease, keys[3])
-    set_flag()
+    set_flag('1')
   end
 
   if is_free then
@@ -100,7 +100,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     call('ZADD', keys[6], now - now % 1000 + lease * 1000 + math.min(attempt, 999), channel .. ' ' .. id)
     call('ZREMRANGEBYRANK', keys[6], 0, -65) -- interest is a hint: at most 64 are told
     keep(keys[6], lease)
-    set_flag()
+    set_flag('1')
   end
   return {3, min_ms(left + 10, lease / 3)}
 end

@@ -7,7 +7,7 @@ local function leave_tombstone(id, ms)
   call('ZREM', keys[5], '', unpack(over)) -- a server without memory refuses ZADD as the first write, and accepts it as the second
   call('ZADD', keys[5], now + ms * 1000, id)
   call('PEXPIRE', keys[5], ms)
-  set_flag()
+  set_flag('2')
 end
 
 -- Tells those that want it that the lock is free.

@@ -13,8 +13,9 @@
 --   F<flag><token>                                           free, and the last token, 16 digits
 --   H<flag><expires><token><note>\n<id>                      held by this claim until then, 16 digits each
 -- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
--- The flag is 0 when there is no queue, no tombstone and no interest: whatever writes one of them sets the flag to 1 in the same run. 1
--- says that there may be some, and costs the next run a look at them. A record that is missing says the same. A held record whose time is
+-- The flag is 0 when there is no queue, no interest and no tombstone, and 2 when there may be tombstones only. Else it is 1. What writes
+-- one of them sets the flag in the same run. 1 costs the next run a look at them all, 2 a look for a tombstone of its own claim. A record that
+-- is missing says as little as 1. A held record whose time is
 -- over is free; nobody had the lock since. The key expires two hours after the end of the lease, and after the moment that the token stands
 -- for: longer than a clock is set back by mistake. Of what is written here only SET is refused by a server without memory.
 
@@ -33,7 +34,7 @@ local function read_record(text)
   elseif text.err then
     return false
   end
-  local state = string.match(text, '^([FH])[01]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d')
+  local state = string.match(text, '^([FH])[012]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d')
   if state == 'F' and #text == 18 then
     token = tonumber(sub(text, 3))
     return true
@@ -79,13 +80,14 @@ local function free(flag)
   write_record('F' .. flag .. format('%016.0f', token))
 end
 
--- There is a queue, a tombstone or an interest now.
-local function set_flag()
-  if record and sub(record, 2, 2) == '0' then
-    write_record(sub(record, 1, 1) .. '1' .. sub(record, 3))
+-- There is a queue or an interest now: 1. There is a tombstone: 2.
+local function set_flag(flag)
+  local is = record and sub(record, 2, 2)
+  if is and is ~= '1' and is ~= flag then
+    write_record(sub(record, 1, 1) .. flag .. sub(record, 3))
   end
 end
 
 local function flag_of_others()
-  return call('EXISTS', keys[2], keys[5], keys[6]) > 0 and '1' or '0'
+  return call('EXISTS', keys[2], keys[6]) > 0 and '1' or call('EXISTS', keys[5]) == 1 and '2' or '0'
 end

@@ -53,9 +53,10 @@ class HostileReplyIT {
             strings = {
                 "*3\r\n:1\r\n:9223372036854775807\r\n:5",
                 "*3\r\n:1\r\n:7\r\n:-1",
-                "*1\r\n:1",
+                "*1\r\n:0",
                 "*0",
-                ":1",
+                ":0",
+                ":-7",
                 "*2\r\n:9\r\n:5"
             })
     void replyThatMeansNothingIsAnErrorAtOnce(String reply) throws IOException {

@@ -15,6 +15,7 @@ import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -159,6 +160,39 @@ class RedisStoreIT {
         assertThat(store.redis().pttl(HOLDER + ":gone")).isBetween(1L, 30_000L);
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
         assertThat(store.isHeld(HOLDER)).isFalse();
+        LockClaim other = Store.claim(NAME);
+        acquired(other);
+        Store.answer(backend.release(other));
+        assertThat(Store.answer(backend.tryAcquire(claim)))
+                .as("when others have had the lock")
+                .isInstanceOf(LockAttempt.Contended.class);
+    }
+
+    /** Many claims that give up must not make the lock dearer for others. */
+    @Test
+    void aTombstoneCostsOtherClaimsTwoCallsInsideTheServer() {
+        LockClaim holder = Store.claim(NAME);
+        acquired(holder);
+        Store.answer(backend.release(Store.claim(NAME)));
+        Store.answer(backend.release(holder));
+        LockClaim next = Store.claim(NAME);
+        store.redis().configResetstat();
+
+        acquired(next);
+        Store.answer(backend.release(next));
+
+        long inside = Stream.of("get", "set", "time", "exists", "zscore", "hget", "zrem", "pexpire", "zrange")
+                .mapToLong(store::calls)
+                .sum();
+        assertThat(inside).isEqualTo(8);
+        assertThat(store.redis().get(HOLDER)).startsWith("F2");
+        store.redis().del(HOLDER + ":gone");
+        acquired(holder.withAttempt(2));
+        Store.answer(backend.release(holder.withAttempt(2)));
+        LockClaim last = Store.claim(NAME);
+        acquired(last);
+        Store.answer(backend.release(last));
+        assertThat(store.redis().get(HOLDER)).as("when it is gone").startsWith("F0");
     }
 
     /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */

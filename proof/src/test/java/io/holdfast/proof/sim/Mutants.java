@@ -60,12 +60,14 @@ final class Mutants {
                                 .replace("math.max(token + 1, now, floor)", "math.max(now, floor)")),
                 Mutant.scripts(
                         "token that is not kept",
-                        body -> body.replace("'F0' .. sub(record, 19, 34)", "'F0' .. string.rep('0', 16)")
+                        body -> body.replace(
+                                        "'F' .. sub(record, 2, 2) .. sub(record, 19, 34)",
+                                        "'F0' .. string.rep('0', 16)")
                                 .replace(
                                         "'F' .. flag .. format('%016.0f', token)",
                                         "'F' .. flag .. format('%016.0f', 0)")),
                 Mutant.script(
-                        "waiter without the flag", "write_record(sub(record, 1, 1) .. '1' .. sub(record, 3))", ""),
+                        "waiter without the flag", "write_record(sub(record, 1, 1) .. flag .. sub(record, 3))", ""),
                 Mutant.script("hand-off without the flag", "hold('1', id,", "hold('0', id,"),
                 Mutant.script("lease that does not end", "expires <= now", "false"),
                 Mutant.script("record that ends before its lease", "+ 7200000", "- 7200000"),
@@ -119,8 +121,8 @@ final class Mutants {
     private static Mutant releaseWithoutAnOwnerCheck() {
         return Mutant.script(
                 "release without an owner check",
-                "state == 'H0' and sub(record, -#id - 1) == '\\n' .. id\nand sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then",
-                "state == 'H0' then");
+                "(state == 'H0' or state == 'H2') and sub(record, -#id - 1) == '\\n' .. id\nand sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then",
+                "(state == 'H0' or state == 'H2') then");
     }
 
     private static final class NamesTheLastLook implements ForwardingLockBackend {
