@@ -40,7 +40,8 @@ import reactor.core.publisher.Mono;
  * again, up to 100 times a second.
  *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
- * {@code :token}, {@code :interest}, {@code :gone:<id>}, {@code :holders} after it. Every one of them expires. Channels:
+ * {@code :interest} after it; for a mutex {@code :gone}, for the others {@code :token}, {@code :gone:<id>} and {@code :holders}. Every one
+ * of them expires. Channels:
  * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master, and by {@code ~<number>} once a
  * connection to it was given up; from Redis 7.0 on also by a hash tag in braces. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
