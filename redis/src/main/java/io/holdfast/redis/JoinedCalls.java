@@ -118,14 +118,22 @@ final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, S
         }
     }
 
-    /** A proxy before several servers refuses a call with keys of several of them: then each operation is sent by itself, now and later. */
+    /**
+     * A server that does not accept the keys refuses before it runs the script, so nothing was carried out: each operation is sent by
+     * itself. This user may have no right to one of the locks. Or the keys belong to several servers, behind a proxy that
+     * knows: then nothing is joined any more.
+     */
     @Override
     public void failed(ScriptCommand<?, JoinedOutput.Answers> command, Throwable error) {
         CommandLink link = command.link();
-        if (KnownError.isOfSeveralKeys(error)) {
+        boolean isOfSeveralServers = KnownError.isOfSeveralServers(error);
+        if (isOfSeveralServers) {
             link.joinNoMore();
-            link.inOrder(() ->
-                    members.stream().filter(member -> !member.isDone()).forEach(member -> link.send(member, false)));
+        }
+        if (isOfSeveralServers || KnownError.isForbiddenKey(error)) {
+            link.inOrder(() -> members.stream()
+                    .filter(member -> !member.isDone())
+                    .forEach(member -> link.send(member.alone(), false)));
             return;
         }
         members.forEach(member -> {

@@ -93,7 +93,9 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
 
     @Override
     public void set(@Nullable ByteBuffer bytes) {
-        text = bytes == null ? "" : StandardCharsets.UTF_8.decode(bytes).toString();
+        text = bytes == null
+                ? ""
+                : StandardCharsets.UTF_8.decode(bytes).toString().strip();
     }
 
     @Override

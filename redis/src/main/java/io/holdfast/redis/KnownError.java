@@ -169,10 +169,15 @@ record KnownError(String mark, boolean isTransient, String advice) {
         return NO_MASTER.stream().anyMatch(answer::contains);
     }
 
-    /** Whether what answers is several servers behind a proxy, or wants all keys of a script declared: nothing was carried out. */
-    static boolean isOfSeveralKeys(Throwable error) {
+    /** Whether what answers is several servers behind a proxy, and a call had keys of more than one of them. */
+    static boolean isOfSeveralServers(Throwable error) {
+        return isAnswer(error) && String.valueOf(error.getMessage()).contains("CROSSSLOT");
+    }
+
+    /** Whether the user has no right to one of the keys of a call, by the server's words before it runs a script. */
+    static boolean isForbiddenKey(Throwable error) {
         String text = String.valueOf(error.getMessage());
-        return isAnswer(error) && (text.contains("CROSSSLOT") || text.contains("undeclared key"));
+        return isAnswer(error) && text.startsWith("NOPERM") && text.contains("key");
     }
 
     /** Whether the server says that it has lost the others, which may have another master by now. */

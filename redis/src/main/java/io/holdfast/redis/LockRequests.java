@@ -19,6 +19,9 @@ final class LockRequests {
 
     private static final String NO_TOMBSTONE = "0";
 
+    /** A hundred years: the end of a longer lease would not fit into the record. */
+    private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
+
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
 
     private final String keyPrefix;
@@ -74,7 +77,7 @@ final class LockRequests {
             String channel = look.channelAt(link);
             String secret = channel.isEmpty() ? "" : look.secret();
             char echo = look.wantsEcho() ? '1' : '0';
-            long lease = claim.lease().toMillis();
+            long lease = leaseMillis(claim);
             boolean isUsual = claim.attempt() == 1 && claim.tokenFloor() == 0;
             to.text(claim.id())
                     .text((isUsual ? "A" : "a") + lease)
@@ -113,7 +116,7 @@ final class LockRequests {
     private void writeSharedAcquire(LockClaim claim, LockKeys keys, String channel, ChannelLook look, ScriptArgs to) {
         keys.writeAll(claim.id(), to);
         to.text(claim.id())
-                .number(claim.lease().toMillis())
+                .number(leaseMillis(claim))
                 .number(claim.attempt())
                 .text(word(claim.waiting()))
                 .number(claim.tokenFloor())
@@ -147,7 +150,7 @@ final class LockRequests {
             look.refused();
             throw limit.refusal(keys.lockName(), reply[1]);
         }
-        return look.answered(Replies.attempt(reply, claim.lease().toMillis()));
+        return look.answered(Replies.attempt(reply, leaseMillis(claim)));
     }
 
     /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
@@ -157,7 +160,7 @@ final class LockRequests {
         for (LockClaim claim : claims) {
             keys.addAll(keysOf(claim).renewed());
             args.add(claim.id());
-            args.add(Long.toString(claim.lease().toMillis()));
+            args.add(Long.toString(leaseMillis(claim)));
         }
         return new ScriptCall.Request<>(
                 LockScripts.of(claims.get(0)).renew(),
@@ -174,7 +177,7 @@ final class LockRequests {
         List<Renewal> answers = new ArrayList<>(held.length);
         for (int i = 0; i < held.length; i++) {
             // Whole milliseconds were sent, so no more is promised.
-            Duration lease = Duration.ofMillis(claims.get(i).lease().toMillis());
+            Duration lease = Duration.ofMillis(leaseMillis(claims.get(i)));
             answers.add(held[i] ? new Renewal.Held(lease) : NOT_HELD);
         }
         return answers;
@@ -240,6 +243,11 @@ final class LockRequests {
 
     private LockKeys keysOf(LockClaim claim) {
         return LockKeys.of(keyPrefix, claim.key());
+    }
+
+    /** What is asked for, and answered: a longer lease becomes the longest. */
+    private static long leaseMillis(LockClaim claim) {
+        return Math.min(claim.lease().toMillis(), LONGEST_LEASE_MILLIS);
     }
 
     private static void nothing() {}

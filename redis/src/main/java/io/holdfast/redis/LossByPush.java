@@ -3,7 +3,9 @@ package io.holdfast.redis;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -102,6 +104,24 @@ final class LossByPush implements ConnectionSetup {
                     requests.holderKey(claim),
                     HeldKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
             remind(List.of(claim));
+        } else if (claim.key().kind() == LockKind.MUTEX && claim.waiting() != Waiting.NONE) {
+            changedByUs(claim);
+        }
+    }
+
+    /** A release was answered. */
+    void released(LockClaim claim, Ownership answer) {
+        if (answer == Ownership.NOT_HELD && claim.key().kind() == LockKind.MUTEX) {
+            changedByUs(claim);
+        }
+    }
+
+    /** A claim that waits, or leaves a tombstone, may have set the flag in the record: the server does not tell of that, and watches no more. */
+    private void changedByUs(LockClaim claim) {
+        String key = requests.holderKey(claim);
+        HeldKey known = held.get(key);
+        if (known != null && !known.claimId().equals(claim.id())) {
+            touched(key);
         }
     }
 

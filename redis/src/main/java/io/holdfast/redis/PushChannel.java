@@ -146,7 +146,7 @@ final class PushChannel implements PushLine.Listener, RouteListener {
                 Operators.error(subscriber, Operators.onOperatorError(thrown, subscriber.currentContext()));
                 return;
             }
-            subscriber.onSubscribe(watch);
+            watch.handOver();
             PushLine line = watched.line();
             if (line != null && line.isUp()) {
                 watch.tell(new WatchSignal.Armed());

@@ -262,12 +262,15 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
+        LossByPush told = losses;
+        if (told == null) {
+            return ask(() -> requests.release(claim));
+        }
         return ask(() -> {
-            if (losses != null) {
-                losses.ended(claim);
-            }
-            return requests.release(claim);
-        });
+                    told.ended(claim);
+                    return requests.release(claim);
+                })
+                .doOnNext(answer -> told.released(claim, answer));
     }
 
     /**

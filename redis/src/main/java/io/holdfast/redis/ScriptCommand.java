@@ -69,6 +69,9 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
     /** Written by the thread that writes, read by the one that reads, which is the same. */
     private boolean isReplaced;
 
+    /** Written and read within the queue of the link. */
+    private boolean isAlone;
+
     /** {@link #ENDED}, or what the driver is told at the end: the timer of its time limit, say. */
     @SuppressWarnings("rawtypes")
     private volatile @Nullable BiConsumer atEnd;
@@ -107,9 +110,17 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
         return request;
     }
 
+    /** The same, which joins no other one. Within the queue of the link. */
+    ScriptCommand<R, T> alone() {
+        isAlone = true;
+        return this;
+    }
+
     /** Whether this one and the next can be sent as one call. */
     boolean canJoin(ScriptCommand<?, ?> next) {
-        return !bringsScript()
+        return !isAlone
+                && !next.isAlone
+                && !bringsScript()
                 && !next.bringsScript()
                 && request.script().sha().equals(next.request.script().sha())
                 && request.body() instanceof JoinedCalls.Operation
@@ -168,7 +179,8 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
     @Override
     public void complete() {
         String error = output.getError();
-        if (!isReplaced) {
+        boolean isToldByMembers = sender instanceof JoinedCalls && error == null;
+        if (!isReplaced && !isToldByMembers) {
             link.answered(request.script(), error);
         }
         if (isDone()) {

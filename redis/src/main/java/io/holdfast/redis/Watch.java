@@ -28,8 +28,8 @@ final class Watch implements Subscription {
     private final LockClaim claim;
     private final CoreSubscriber<? super WatchSignal> subscriber;
 
-    /** Raised by each thread that has something to pass on; the one that raises it from zero does that for all. */
-    private volatile int underWay;
+    /** Raised by each thread that has something to pass on; the one that raises it from zero does that for all. 1 until it is handed over. */
+    private volatile int underWay = 1;
 
     private volatile long demand;
 
@@ -46,6 +46,12 @@ final class Watch implements Subscription {
         this.owner = owner;
         this.claim = claim;
         this.subscriber = subscriber;
+    }
+
+    /** Gives this to the subscriber, and then what came before. Called once. */
+    void handOver() {
+        subscriber.onSubscribe(this);
+        drain();
     }
 
     /** Passes it on, now or when it is its turn. */
@@ -127,10 +133,11 @@ final class Watch implements Subscription {
         Queue<WatchSignal> queue = waiting;
         if (queue == null) {
             synchronized (this) {
-                queue = waiting == null
-                        ? Queues.<WatchSignal>unboundedMultiproducer().get()
-                        : waiting;
-                waiting = queue;
+                queue = waiting;
+                if (queue == null) {
+                    queue = Queues.<WatchSignal>unboundedMultiproducer().get();
+                    waiting = queue;
+                }
             }
         }
         queue.add(signal);

@@ -29,11 +29,13 @@ local now -- the time of this run
 local answers = {}
 local count = #ARGV / 4
 local take = count == 1 and call or try -- an error of one operation concerns no other, and one alone is told by the server
+local full -- the error of a server without memory, which it tells of the first write of a run only
 for i = 1, count do
   local key, id, word, note = KEYS[i], ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1]
   local what, number = sub(word, 1, 1), sub(word, 2)
   local record = try('GET', key)
   local state = record and not record.err and sub(record, 1, 2)
+  local is_free = state and #record == 18 and not string.find(record, '%D', 3)
   local answer
 
   if not now then
@@ -41,13 +43,15 @@ for i = 1, count do
     now = time[1] * 1000000 + time[2]
   end
   -- The usual: a free lock that nobody waits for is taken, and such a lock is given back.
-  if what == 'A' then
+  if full and (what == 'A' or what == 'a') then
+    answer = full
+  elseif what == 'A' then
     local flag, last = '0', nil
-    if state == 'F0' then
+    if state == 'F0' and is_free then
       last = tonumber(sub(record, 3))
-    elseif state == 'F2' and not try('ZSCORE', key .. ':gone', id) then -- there are tombstones, of other claims
+    elseif state == 'F2' and is_free and not try('ZSCORE', key .. ':gone', id) then -- there are tombstones, of other claims
       flag, last = call('EXISTS', key .. ':gone') == 1 and '2' or '0', tonumber(sub(record, 3))
-    elseif not record and call('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest') == 0 then
+    elseif not record and take('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest') == 0 then
       last = 0
     end
     if last then
@@ -59,7 +63,9 @@ for i = 1, count do
   elseif what == 'R' and (state == 'H0' or state == 'H2') and sub(record, -#id - 1) == '\n' .. id
       and sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then
     -- A server without memory refuses this; the longer way knows how to.
-    answer = not try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL').err and 1
+    local saved = try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL')
+    answer = not saved.err and 1
+    full = full or saved.err and string.find(saved.err, 'OOM', 1, true) and saved
   end
 
   if not answer then

@@ -65,20 +65,21 @@ function acquire(key, text, id, lease_digits, note, rest)
       .. secret .. ' ' .. channel)
     keep(keys[2], lease, keys[3])
     set_flag('1')
+    entry = true
   end
 
   if is_free then
     rank = nil
     local served = serve(now, not late and id, claim_ms)
     local is_ours = not late and (served == id or not served)
-    if is_ours then
+    if is_ours and entry then
       leave_queue(id)
-      call('ZREM', keys[6], channel .. ' ' .. id)
     end
     tell_next(claim_ms)
     if is_ours then
       local its_token = next_token(floor)
-      hold(flag_of_others(), id, note, its_token, lease, now)
+      hold(flag_of_others(), id, note, its_token, lease, now) -- the first write, most often: a server without memory refuses it
+      call('ZREM', keys[6], channel .. ' ' .. id)
       return {1, its_token, lease}
     end
     read_record(record) -- one that was served holds it now

@@ -76,8 +76,13 @@ local function hold(flag, id, note, its_token, ms, since)
 end
 
 local function free(flag)
-  write_something()
-  write_record('F' .. flag .. format('%016.0f', token))
+  local text = 'F' .. flag .. format('%016.0f', token)
+  local saved = try('SET', keys[1], text, 'KEEPTTL')
+  if saved.err then
+    full = full or string.find(saved.err, 'OOM', 1, true) and saved
+    write_something()
+    write_record(text)
+  end
 end
 
 -- There is a queue or an interest now: 1. There is a tombstone: 2.

@@ -2,7 +2,9 @@ package io.holdfast.redis;
 
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -105,6 +107,20 @@ class FullMemoryIT {
         assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
         assertThat(Store.answer(backend.tryAcquire(claim.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(Store.answer(backend.release(claim.withAttempt(2)))).isEqualTo(Ownership.HELD);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void aFreeLockIsNotTakenByALaterLookEither(LockKind kind) {
+        LockClaim before = claim(kind, Waiting.NONE);
+        Store.answer(backend.tryAcquire(before));
+        Store.answer(backend.release(before));
+        memory("1");
+
+        LockClaim claim = claim(kind, Waiting.NONE).withAttempt(2);
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("memory is full");
     }
 
     /** The waiters of a dead client are set aside by that release. */

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
+import io.lettuce.core.RedisURI;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -105,6 +106,66 @@ class JoinedCallsIT {
         assertThat(all(held, backend::release)).containsOnly(Ownership.HELD);
         assertThat(store.redis().configSet("maxmemory", "0")).isEqualTo("OK");
         assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** Of a call with several, the server checks the first write of all only. */
+    @Test
+    void onAFullServerNoLockIsTakenNextToAReleaseEither() {
+        List<LockClaim> held = claims(Waiting.NONE);
+        assertThat(all(held, backend::tryAcquire)).hasOnlyElementsOfType(LockAttempt.Acquired.class);
+        assertThat(store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
+
+        List<LockClaim> mixed = IntStream.range(0, 2 * MANY)
+                .mapToObj(n -> n % 2 == 0 ? held.get(n / 2) : Store.claim("other " + n))
+                .toList();
+        List<Object> answers = Store.answer(Flux.fromIterable(mixed)
+                .flatMapSequential(
+                        claim -> (held.contains(claim) ? backend.release(claim) : backend.tryAcquire(claim))
+                                .<Object>map(it -> it)
+                                .onErrorResume(Mono::just),
+                        2 * MANY)
+                .collectList());
+
+        assertThat(answers).filteredOn(Ownership.HELD::equals).hasSize(MANY);
+        assertThat(answers)
+                .filteredOn(Throwable.class::isInstance)
+                .hasSize(MANY)
+                .allSatisfy(error -> assertThat(((Throwable) error).getMessage())
+                        .contains("memory is full")
+                        .doesNotContain("\\r"));
+    }
+
+    @Test
+    void aLockThatTheUserMayNotTouchConcernsNoOther() {
+        store.user("limited", RedisErrorsIT.DOCUMENTED_ACL.replace("~holdfast:*", "~holdfast:{lock*"));
+        RedisURI uri = RedisURI.Builder.redis(store.server.host(), store.server.port())
+                .withAuthentication("limited", "of-the-test")
+                .build();
+        RedisLockBackend limited = RedisLockBackend.create(uri);
+        LockClaim first = Store.claim("lock first");
+        Store.answer(limited.tryAcquire(first));
+        Store.answer(limited.release(first));
+        List<LockClaim> held = claims(Waiting.NONE);
+        assertThat(all(held, limited::tryAcquire)).hasOnlyElementsOfType(LockAttempt.Acquired.class);
+
+        List<Object> answers = Store.answer(Flux.range(0, MANY)
+                .flatMapSequential(
+                        n -> (n % 16 == 7
+                                        ? limited.tryAcquire(Store.claim("forbidden " + n))
+                                        : limited.release(held.get(n)))
+                                .<Object>map(it -> it)
+                                .onErrorResume(Mono::just),
+                        MANY)
+                .collectList());
+
+        assertThat(answers)
+                .filteredOn(LockBackendException.class::isInstance)
+                .hasSize(MANY / 16)
+                .allSatisfy(error -> assertThat((Throwable) error)
+                        .hasMessageContaining("'forbidden ")
+                        .hasMessageContaining("the ACL forbids it"));
+        assertThat(answers).filteredOn(Ownership.HELD::equals).hasSize(MANY - MANY / 16);
+        Store.end(limited);
     }
 
     @Test

@@ -227,6 +227,21 @@ class JoinedCallsTest {
         }
     }
 
+    @Test
+    void afterAForbiddenKeyEachIsSentAloneThisTimeOnly() {
+        ScriptCommand<?, ?> a = operation("a");
+        ScriptCommand<?, ?> b = operation("b");
+        RedisCommand<?, ?, ?> call = joined(a, b);
+        assertThat(written(call)).hasSize(5);
+
+        call.getOutput().setError("NOPERM this user has no permissions to access one of the keys used as arguments");
+        call.complete();
+
+        assertThat(told).isEmpty();
+        assertThat(link.joinsCalls()).isTrue();
+        assertThat(driver.sent).isEqualTo(List.of(a, b));
+    }
+
     /** A proxy before several servers. */
     @Test
     void aServerThatRefusesKeysOfSeveralLocksGetsEachAloneFromThenOn() {

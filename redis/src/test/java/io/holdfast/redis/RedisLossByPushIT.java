@@ -260,6 +260,36 @@ class RedisLossByPushIT {
         Store.end(plain);
     }
 
+    /** Its own changes are not told, and end the watch of the key. */
+    @Test
+    void aLossIsToldAtOnceAlsoWhenThisClientWaitsForTheSameLock() {
+        LockLease lease = acquired("orders");
+        CompletableFuture<LockLease> waiting = client.lock("orders").acquire().toFuture();
+        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> info("stats", "tracking_total_keys") == 1);
+
+        assertLostAtOnce(
+                lease,
+                () -> assertThat(store.redis().set(Store.holderKey("orders"), "theirs"))
+                        .isEqualTo("OK"));
+        waiting.cancel(true);
+        assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1);
+    }
+
+    /** The trace of a claim that was withdrawn is such a change too. */
+    @Test
+    void aLossIsToldAtOnceAlsoWhenThisClientHasWithdrawnAClaim() {
+        LockLease lease = acquired("orders");
+        Store.answer(backend.release(Store.claim("orders")));
+        eventually(() -> info("stats", "tracking_total_keys") == 1);
+
+        assertLostAtOnce(
+                lease,
+                () -> assertThat(store.redis().set(Store.holderKey("orders"), "theirs"))
+                        .isEqualTo("OK"));
+        assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1);
+    }
+
     @Test
     void whoOnlyWaitsIsNotTold() {
         LockLease holder = acquired("orders");

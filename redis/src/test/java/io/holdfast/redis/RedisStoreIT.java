@@ -21,6 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
 /** What is in the server's memory, before, while and after. */
@@ -255,6 +257,36 @@ class RedisStoreIT {
             assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
         }
         assertThat(store.keys()).filteredOn(key -> !key.contains(":gone")).containsExactly(HOLDER);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "F0",
+                "F0123",
+                "F00x10000000000000",
+                "F01e5",
+                "F3000000000000000a",
+                "H0",
+                "H01",
+                "F01795347797385141 more"
+            })
+    void whatOnlyLooksLikeARecordIsForeign(String value) {
+        store.redis().set(HOLDER, value);
+        assertForeign();
+        assertThat(store.redis().get(HOLDER)).isEqualTo(value);
+    }
+
+    @Test
+    void aLeaseOfThousandYearsIsOneOfAHundred() {
+        LockClaim claim =
+                LockClaim.first(LockKey.of(LockKind.MUTEX, NAME), "for ever", Duration.ofDays(365_000), Waiting.NONE);
+        LockAttempt.Acquired acquired = (LockAttempt.Acquired) Store.answer(backend.tryAcquire(claim));
+        assertThat(acquired.lease()).isEqualTo(Duration.ofDays(36_500));
+        assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.Held(Duration.ofDays(36_500)));
+        contended(Store.claim(NAME));
+        assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        acquired(Store.claim(NAME));
     }
 
     @Test

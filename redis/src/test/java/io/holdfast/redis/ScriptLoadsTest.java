@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class ScriptLoadsTest {
 
     private static final LuaScript SCRIPT = LockScripts.MUTEX.acquire();
-    private static final LuaScript OTHER = LockScripts.MUTEX.release();
+    private static final LuaScript OTHER = LockScripts.MUTEX.renew();
 
     private final ScriptLoads loads = new ScriptLoads();
     private final List<String> proceeded = new ArrayList<>();

@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -52,6 +53,45 @@ class WatchTest {
         }
     });
     private final Watched watched = watches.add(new Watched(claim, 0, null, watch), watch);
+
+    @BeforeEach
+    void handOver() {
+        watch.handOver();
+    }
+
+    @Test
+    void whatComesBeforeItIsHandedOverIsToldAfterwards() {
+        List<String> order = new ArrayList<>();
+        Watch early = new Watch(watches, claim, new CoreSubscriber<>() {
+            @Override
+            public void onSubscribe(Subscription subscription) {
+                order.add("subscribed");
+                subscription.request(Long.MAX_VALUE);
+            }
+
+            @Override
+            public void onNext(WatchSignal signal) {
+                order.add("signal");
+            }
+
+            @Override
+            public void onError(Throwable error) {
+                order.add("error");
+            }
+
+            @Override
+            public void onComplete() {
+                order.add("complete");
+            }
+        });
+        early.tell(new WatchSignal.Armed());
+        early.fail(new IllegalStateException("refused"));
+        assertThat(order).isEmpty();
+
+        early.handOver();
+
+        assertThat(order).containsExactly("subscribed", "signal", "error");
+    }
 
     private static WatchSignal.Granted granted(long token) {
         return new WatchSignal.Granted(token, 1, Duration.ofSeconds(2));
@@ -199,6 +239,7 @@ class WatchTest {
             @Override
             public void onComplete() {}
         });
+        another.handOver();
         another.request(Long.MAX_VALUE);
         assertThat(watches.add(new Watched(claim, 0, null, another), another)).isSameAs(watched);
         return another;

@@ -55,7 +55,7 @@ class WatchesTest {
             }
         };
         Watch watch = new Watch(watches, claim, subscriber);
-        subscriber.onSubscribe(watch);
+        watch.handOver();
         return watches.add(new Watched(claim, 0, null, watch), watch);
     }
 }
