@@ -47,6 +47,16 @@ final class LossByPush implements ConnectionSetup {
     /** Keys in one command. */
     private static final int MOST_AT_ONCE = 500;
 
+    /** What a reading is for. */
+    private enum Purpose {
+        /** To see whether the claim still holds. */
+        VERIFY,
+        /** The same, and the server is to watch the key of one that does. A key of one that does not would be watched for nothing. */
+        VERIFY_AND_WATCH,
+        /** The server is to watch the key. */
+        WATCH
+    }
+
     /** A mutex and the claim that holds it, as far as is known here. */
     private record Held(String key, String claimId) {}
 
@@ -170,11 +180,11 @@ final class LossByPush implements ConnectionSetup {
                 claims.stream()
                         .map(claim -> new Held(requests.holderKey(claim), claim.id()))
                         .toList(),
-                true);
+                Purpose.WATCH);
     }
 
     /** In one command for those of one slot, or for a part of them. */
-    private void check(List<Held> claims, boolean remembers) {
+    private void check(List<Held> claims, Purpose purpose) {
         claims.stream()
                 .collect(Collectors.groupingBy(held -> route.groupOf(held.key())))
                 .values()
@@ -184,14 +194,14 @@ final class LossByPush implements ConnectionSetup {
                         var unused = route.linkFor(part.get(0).key()).thenAccept(link -> {
                             StatefulRedisConnection<String, String> connection = link.ready();
                             if (connection != null) {
-                                link.inOrder(() -> check(connection, part, remembers));
+                                link.inOrder(() -> check(connection, part, purpose));
                             }
                         });
                     }
                 });
     }
 
-    private void check(StatefulRedisConnection<String, String> connection, List<Held> claims, boolean remembers) {
+    private void check(StatefulRedisConnection<String, String> connection, List<Held> claims, Purpose purpose) {
         // What was released meanwhile would be watched for ever.
         List<Held> present = claims.stream().filter(this::isHeld).toList();
         if (present.isEmpty()) {
@@ -200,13 +210,19 @@ final class LossByPush implements ConnectionSetup {
         AsyncCommand<String, String, long[]> read = new AsyncCommand<>(
                 new Command<>(CommandType.EVAL, new NumbersOutput(present.size()), question(present)));
         read.onComplete((held, error) -> {
+            List<Held> still = new ArrayList<>();
             for (int i = 0; error == null && i < held.length; i++) {
-                if (held[i] != 1) {
+                if (held[i] == 1) {
+                    still.add(present.get(i));
+                } else {
                     changed.accept(present.get(i).claimId());
                 }
             }
+            if (purpose == Purpose.VERIFY_AND_WATCH) {
+                check(still, Purpose.WATCH);
+            }
         });
-        if (remembers) {
+        if (purpose == Purpose.WATCH) {
             var unused = connection.async().clientCaching(true);
         }
         var unusedToo = connection.dispatch(read);
@@ -246,7 +262,7 @@ final class LossByPush implements ConnectionSetup {
             return isDue[0] ? before.reminded(now) : before.touched();
         });
         if (known != null) {
-            check(List.of(new Held(key, known.claimId())), isDue[0]);
+            check(List.of(new Held(key, known.claimId())), isDue[0] ? Purpose.VERIFY_AND_WATCH : Purpose.VERIFY);
         }
     }
 
@@ -254,7 +270,7 @@ final class LossByPush implements ConnectionSetup {
     private void verifyAll() {
         List<Held> all = new ArrayList<>();
         held.forEach((key, known) -> all.add(new Held(key, known.claimId())));
-        check(all, true);
+        check(all, Purpose.WATCH);
     }
 
     /** Keys that are held now, for tests. */

@@ -319,7 +319,10 @@ public final class RedisLockBackend implements LockBackend {
         return SignOfLife.from(route, failures);
     }
 
-    /** {@inheritDoc} A lease must not be longer than the {@link Builder#quarantine quarantine}, where there is one. */
+    /**
+     * {@inheritDoc} A lease must not be longer than the {@link Builder#quarantine quarantine}, where there is one. One that is longer than a
+     * hundred years of 365 days is kept, and answered, as that.
+     */
     @Override
     public void checkLease(Duration lease) {
         quarantine.checkLease(lease);

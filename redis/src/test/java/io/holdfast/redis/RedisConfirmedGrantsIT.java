@@ -167,7 +167,7 @@ class RedisConfirmedGrantsIT {
                 () -> await(client.lock("orders").with(brief).acquire()));
         assertThat(late).hasCauseInstanceOf(LockBackendException.class);
         assertThat(late.getCause()).hasMessageContaining("0 of 1 replicas");
-        eventually(() -> !store.keys().contains(Store.holderKey("orders")));
+        eventually(() -> !store.isHeld(Store.holderKey("orders")));
         await(client.close());
     }
 
@@ -228,7 +228,9 @@ class RedisConfirmedGrantsIT {
         long waits = store.calls("wait");
         System.out.println("[holdfast] " + locks + " grants at once were confirmed by " + waits + " WAIT");
         assertThat(waits).isLessThan(locks);
-        assertThat(store.calls("evalsha")).isEqualTo(locks + waits);
+        assertThat(store.calls("evalsha"))
+                .as("joined or not, and one renewal for each WAIT")
+                .isLessThanOrEqualTo(locks + waits);
     }
 
     @Test
