@@ -9,6 +9,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -127,8 +128,9 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
     }
 
     List<String> keysButCounters() {
+        Set<String> left = Set.copyOf(store.leftovers());
         return store.keys().stream()
-                .filter(key -> key.contains(":gone") || store.leftovers().contains(key))
+                .filter(key -> key.contains(":gone") || left.contains(key))
                 .toList();
     }
 

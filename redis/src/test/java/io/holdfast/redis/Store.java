@@ -6,6 +6,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -16,12 +17,15 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -132,13 +136,31 @@ final class Store implements AutoCloseable {
 
     /** Keys of locks that are held, waited for or wanted: without counters, records of free mutexes, and tombstones. */
     List<String> leftovers() {
+        Set<String> free = freeMutexes();
         return keys().stream()
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key))
+                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !free.contains(key))
                 .toList();
     }
 
-    private boolean isFreeMutex(String key) {
-        return key.endsWith(":mutex") && "string".equals(redis().type(key)) && !isHeld(key);
+    /** With one command, however many there are; in a cluster with one for each. */
+    private Set<String> freeMutexes() {
+        String[] mutexes = redis().keys("*:mutex").toArray(String[]::new);
+        if (mutexes.length == 0) {
+            return Set.of();
+        }
+        boolean isCluster = redis().info("cluster").contains("cluster_enabled:1");
+        List<KeyValue<String, String>> records = isCluster
+                ? Stream.of(mutexes).flatMap(key -> redis().mget(key).stream()).toList()
+                : redis().mget(mutexes);
+        long now = micros();
+        return records.stream()
+                .filter(record -> record.hasValue() && endMicros(record.getValue()) <= now)
+                .map(KeyValue::getKey)
+                .collect(Collectors.toSet());
+    }
+
+    private static long endMicros(String record) {
+        return record.startsWith("H") ? Long.parseLong(record.substring(2, 18)) : 0;
     }
 
     /** Whether there is a lease under this key of a lock: for a mutex, by its record. */
@@ -148,8 +170,7 @@ final class Store implements AutoCloseable {
 
     /** Of the lease of a mutex, in milliseconds, by its record; 0 when it is free. */
     long leaseLeft(String mutexKey) {
-        String record = String.valueOf(redis().get(mutexKey));
-        return record.startsWith("H") ? (Long.parseLong(record.substring(2, 18)) - micros()) / 1_000 : 0;
+        return Math.max(0, endMicros(String.valueOf(redis().get(mutexKey))) - micros()) / 1_000;
     }
 
     /** The last token of a mutex, by its record. */
