@@ -37,7 +37,7 @@ final class AlarmClock {
             return new Plain(ring, false);
         }
 
-        /** Rings when the clock is closed, if it has not rung before: somebody waits for it. */
+        /** Rings when the clock is closed, if it has not rung before: a caller waits for it. */
         static Alarm atTheLatestAtClose(Runnable ring) {
             return new Plain(ring, true);
         }

@@ -48,7 +48,7 @@ final class ClaimIds {
     private final WallClock wallClock;
     private final LongSupplier nanos;
 
-    /** Replaced by whoever finds it over. Of two that do at one time each uses its own, and one stays. */
+    /** Replaced by the thread that finds it over. Of two threads that do at one time each uses its own, and one stays. */
     private volatile Sequence sequence;
 
     /** Counts up from that seed for ever, so that what a client does can be repeated. */

@@ -27,7 +27,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
     private final long sentAtNanos;
     private final Alarm timeUp = Alarm.atTheLatestAtClose(this::timeUp);
 
-    /** How many leases know their outcome: whoever raises it tells those in between. */
+    /** How many leases know their outcome: the thread that raises it tells those in between. */
     private volatile int told;
 
     /** Written by the back end's thread, read by the timer's. */

@@ -29,7 +29,7 @@ final class Renewals {
     private final Queue<HeldLease> due = new ConcurrentLinkedQueue<>();
     private final AtomicInteger inFlight = new AtomicInteger();
 
-    /** Asked for and not yet done; whoever raises it from zero sends. */
+    /** Asked for and not yet done; the thread that raises it from zero sends. */
     private final AtomicInteger flushes = new AtomicInteger();
 
     Renewals(Engine engine) {

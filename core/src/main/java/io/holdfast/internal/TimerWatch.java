@@ -32,7 +32,7 @@ final class TimerWatch implements Runnable {
         static final Scheduler SCHEDULER = Schedulers.newParallel("holdfast-fallback", 2, true);
     }
 
-    /** Weakly: nobody waits for a client that is garbage. */
+    /** Weakly: no caller waits for a client that is garbage. */
     private final Queue<WeakReference<AlarmClock>> clocks = new ConcurrentLinkedQueue<>();
 
     /** Whether the next glance is scheduled. */

@@ -22,7 +22,7 @@ final class SendQueue {
     private final Queue<Runnable> waiting =
             Queues.<Runnable>unboundedMultiproducer().get();
 
-    /** Left and not yet sent; whoever raises it from zero has it sent. */
+    /** Left and not yet sent; the thread that raises it from zero has it sent. */
     private final AtomicInteger pending = new AtomicInteger();
 
     private final Predicate<Runnable> elsewhere;

@@ -36,13 +36,17 @@ final class Tls {
         if (known != null) {
             return known;
         }
-        if (authorities != null) {
-            made.complete(with(authorities));
-            return made;
+        try {
+            if (authorities != null) {
+                made.complete(with(authorities));
+            } else {
+                Thread reader = new Thread(() -> read(made), "holdfast-redis-trust");
+                reader.setDaemon(true);
+                reader.start();
+            }
+        } catch (RuntimeException | Error thrown) {
+            fail(made, thrown); // such as a lack of threads: connections would wait for ever
         }
-        Thread reader = new Thread(() -> read(made), "holdfast-redis-trust");
-        reader.setDaemon(true);
-        reader.start();
         return made;
     }
 
@@ -52,9 +56,13 @@ final class Tls {
             ofTheJvm.init((KeyStore) null);
             made.complete(with(ofTheJvm));
         } catch (GeneralSecurityException | RuntimeException | Error unreadable) {
-            options.set(null);
-            made.completeExceptionally(unreadable);
+            fail(made, unreadable);
         }
+    }
+
+    private void fail(CompletableFuture<SslOptions> made, Throwable error) {
+        options.set(null);
+        made.completeExceptionally(error);
     }
 
     private SslOptions with(TrustManagerFactory trusted) {

@@ -29,7 +29,7 @@ local now -- the time of this run
 local answers = {}
 local count = #ARGV / 4
 local take = count == 1 and call or try -- an error of one operation concerns no other, and one alone is told by the server
-local full -- the error of a server without memory, which it tells of the first write of a run only
+local oom -- the error of a server without memory, which refuses only the first write of a run
 for i = 1, count do
   local key, id, word, note = KEYS[i], ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1]
   local what, number = sub(word, 1, 1), sub(word, 2)
@@ -42,9 +42,9 @@ for i = 1, count do
     local time = call('TIME')
     now = time[1] * 1000000 + time[2]
   end
-  -- The usual: a free lock that nobody waits for is taken, and such a lock is given back.
-  if full and (what == 'A' or what == 'a') then
-    answer = full
+  -- The usual: a free lock without waiters is taken, and a held one without waiters is given back.
+  if oom and (what == 'A' or what == 'a') then
+    answer = oom
   elseif what == 'A' then
     local flag, last = '0', nil
     if state == 'F0' and is_free then
@@ -65,7 +65,7 @@ for i = 1, count do
     -- A server without memory refuses this; the longer way knows how to.
     local saved = try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL')
     answer = not saved.err and 1
-    full = full or saved.err and string.find(saved.err, 'OOM', 1, true) and saved
+    oom = oom or saved.err and string.find(saved.err, 'OOM', 1, true) and saved
   end
 
   if not answer then

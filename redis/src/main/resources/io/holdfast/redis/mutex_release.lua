@@ -33,7 +33,7 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
     end
     record, holder = nil, nil
   end
-  local was_held = holder == id -- the lease may be over; then nobody had the lock since
+  local was_held = holder == id -- the lease may be over; then no other claim has had the lock since
   if not (was_held and not is_unanswered and attempt <= held_attempt) then
     refuse_foreign_keys()
   end

@@ -15,9 +15,9 @@
 -- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
 -- The flag is 0 when there is no queue, no interest and no tombstone, and 2 when there may be tombstones only. Else it is 1. What writes
 -- one of them sets the flag in the same run. 1 costs the next run a look at them all, 2 a look for a tombstone of its own claim. A record that
--- is missing says as little as 1. A held record whose time is
--- over is free; nobody had the lock since. The key expires two hours after the end of the lease, and after the moment that the token stands
--- for: longer than a clock is set back by mistake. Of what is written here only SET is refused by a server without memory.
+-- is missing says as little as 1.
+-- A held record whose time is over is free; no other claim has had the lock since. The key expires two hours after the end of the lease, and
+-- after the moment that the token stands for: longer than a clock is set back by mistake.
 
 local keys -- of this operation's lock, by the numbers above
 local record, holder, token, expires, held_attempt, held_since -- what the record says; no holder when its time is over
@@ -79,7 +79,7 @@ local function free(flag)
   local text = 'F' .. flag .. format('%016.0f', token)
   local saved = try('SET', keys[1], text, 'KEEPTTL')
   if saved.err then
-    full = full or string.find(saved.err, 'OOM', 1, true) and saved
+    oom = oom or string.find(saved.err, 'OOM', 1, true) and saved
     write_something()
     write_record(text)
   end
