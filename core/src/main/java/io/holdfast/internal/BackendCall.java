@@ -16,7 +16,8 @@ import reactor.util.context.Context;
  * One operation of the back end with its time limit: exactly one of answer and failure is told, once.
  *
  * <p>Nobody can cancel it: an answer that was asked for is awaited, because it decides what has to be undone. When the time is up, the
- * subscription is cancelled, so that a request which was not sent yet never is; from then on its outcome is unknown.
+ * subscription is cancelled, so that a request which was not sent yet never is; from then on its outcome is unknown. Only a release
+ * that is being sent at that moment goes out: there may be no other one, and it can do no harm.
  *
  * <p>It is itself the alarm of its time limit: each lock cycle makes two.
  */
@@ -34,6 +35,11 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         void answered(T answer);
 
         void failed(LockBackendException error);
+
+        /** Whether it goes out although its time was up, or the client closed, while it was being sent. */
+        default boolean isSentThoughOver() {
+            return false;
+        }
 
         /** Only a look can be: no place in the queue was taken. */
         default void refused(LockQueueFullException error) {
@@ -120,7 +126,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     @Override
     public void onSubscribe(Subscription s) {
         subscription = s;
-        if (told == 0) {
+        if (told == 0 || request.isSentThoughOver()) {
             s.request(Long.MAX_VALUE);
         } else {
             s.cancel();

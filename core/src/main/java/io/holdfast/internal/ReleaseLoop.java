@@ -104,6 +104,12 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
         }
     }
 
+    /** The client that closes sends no other. */
+    @Override
+    public boolean isSentThoughOver() {
+        return true;
+    }
+
     /** The client closes and does not wait any longer. */
     void stop() {
         lock.engine().alarms.off(nextTry);

@@ -15,6 +15,7 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
@@ -203,6 +204,36 @@ class RareMomentsTest {
         assertThat(lease.isValid()).isFalse();
         assertThat(client.close().then(Mono.just("over")).block(SOON)).isEqualTo("over");
         awaitNothingOf(client);
+    }
+
+    @Test
+    void aReleaseThatIsBeingSentWhileTheClientClosesGoesOut() {
+        Clock timer = new Clock(world.clock, new AtomicReference<>(() -> {}));
+        AtomicReference<LockClient> closing = new AtomicReference<>();
+        LockBackend backend = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return world.store;
+            }
+
+            @Override
+            public Mono<Ownership> release(LockClaim claim) {
+                return Mono.defer(() -> {
+                    world.subscribe(closing.get().close());
+                    return world.store.release(claim);
+                });
+            }
+        };
+        LockClient client =
+                LockClient.builder(backend).timer(timer).closeBackend(false).build();
+        closing.set(client);
+        LockLease lease = world.granted(client.lock(NAME).acquire());
+        timer.disposed.set(true);
+
+        world.subscribe(lease.release());
+
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(client.toString()).contains(NOTHING);
     }
 
     /** Without its timer, close() waits for nothing: the watch over timers may be ending the leases on a thread of its own. */
