@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
  * A driver in virtual time between the real back end and a simulated server: connections that behave as those of Lettuce do with our
  * options. They are restored by themselves; commands are refused while there is no connection; what is under way when one is lost fails.
  */
-public final class SimulatedDriver implements Driver {
+public final class SimulatedDriver implements DriverClient {
 
     private static final Duration TURN = Duration.ofNanos(300_000);
 
@@ -27,7 +27,7 @@ public final class SimulatedDriver implements Driver {
     private final Network network;
     private final SimulatedRedis server;
     private final List<SimulatedConnection> connections = new ArrayList<>();
-    private ConnectionSetup setup = ConnectionSetup.NONE;
+    private ConnectionInitializer setup = ConnectionInitializer.NONE;
     private boolean isClosed;
 
     private SimulatedDriver(Host host, Network network, SimulatedRedis server) {
@@ -46,12 +46,12 @@ public final class SimulatedDriver implements Driver {
     }
 
     @Override
-    public ConnectionSetup setup() {
+    public ConnectionInitializer setup() {
         return setup;
     }
 
     @Override
-    public void prepareBy(ConnectionSetup wanted) {
+    public void prepareBy(ConnectionInitializer wanted) {
         setup = wanted;
     }
 

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a line's channel, and the subscriptions to it. In a cluster, {@code PUBLISH} sends a message to every server, and {@code
- * SPUBLISH}, from Redis 7 on, to the replicas of one master only. So the line subscribes with {@code SSUBSCRIBE} too, to a name with a hash
+ * The name of a subscription's channel, and the subscriptions to it. In a cluster, {@code PUBLISH} sends a message to every server, and {@code
+ * SPUBLISH}, from Redis 7 on, to the replicas of one master only. So the subscription subscribes with {@code SSUBSCRIBE} too, to a name with a hash
  * tag in a slot of its server. The scripts know by the hash tag that they may try {@code SPUBLISH} (push.lua).
  *
  * <p>There is a plain subscription to the same name. A message goes there when the slot has left the server, or when the client that
@@ -43,7 +43,7 @@ final class ChannelName {
     private record Chosen(StatefulRedisPubSubConnection<String, String> on, String name) {}
 
     /**
-     * Of one line.
+     * Of one subscription.
      *
      * @param first what all its names begin with
      * @param hashTag a text in a slot that the server has now; null for none, and where there is no cluster
@@ -57,7 +57,7 @@ final class ChannelName {
     }
 
     /**
-     * What a look names while this is the line's connection. A name with a hash tag only while its sharded subscription is in force: scripts
+     * What a look names while this is the subscription's connection. A name with a hash tag only while its sharded subscription is in force: scripts
      * believe that a message has arrived if SPUBLISH has a receiver, and without ours that may be a stranger.
      */
     String on(@Nullable StatefulRedisPubSubConnection<String, String> connection) {

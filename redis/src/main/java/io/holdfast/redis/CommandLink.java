@@ -10,11 +10,8 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -28,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * All commands travel on it in the order they were given, so a release never overtakes its acquire. A failed attempt is
  * forgotten; the next command tries again.
  */
-final class CommandLink {
+final class CommandLink implements ScriptPipeline.Link {
 
     /** As for the driver's own handshake. */
     private static final Duration PREPARATION_LIMIT = Duration.ofSeconds(5);
@@ -36,29 +33,13 @@ final class CommandLink {
     /** So long a connection that was left stays open: what was sent there before is answered meanwhile. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
-    /** So long the answer to a call that nobody waits for may still tell that the server has the script. */
-    private static final Duration LATE_ANSWER = Duration.ofMillis(500);
-
-    /** Less is no silence. */
-    private static final long SILENCE_MILLIS = 100;
-
-    private final Driver driver;
+    private final DriverClient driver;
     private final RedisURI uri;
-    private final long patienceNanos;
-    private final ConnectionSetup setup;
+    private final ConnectionInitializer setup;
     private final Consumer<CommandLink> onConnected;
-    private final Outbox outbox = new Outbox();
-
-    /** Whether one script call may have keys of several locks. Cleared where the server refuses that. */
-    private volatile boolean joinsCalls;
-
-    /** For the next command that is written; null while one is. Not of the thread, which may outlive this class. */
-    private final AtomicReference<@Nullable ScriptArgs> scratch = new AtomicReference<>();
-
+    private final SilenceDetector silence;
+    private final ScriptPipeline scripts;
     private final SendQueue queue;
-
-    /** Used within the queue. */
-    private final ScriptLoads loads = new ScriptLoads();
 
     /** Those who wait for the connection; polled within the queue only. */
     private final Queue<Unconnected> unconnected = new ConcurrentLinkedQueue<>();
@@ -79,25 +60,10 @@ final class CommandLink {
     /** Raised whenever a connection ends or another one is there: before anything can be answered on that one. */
     private final AtomicInteger epoch = new AtomicInteger();
 
-    /** Written by the driver's threads. */
-    private volatile long answeredAt;
-
-    /** Set while it is to be seen whether the connection is silent. */
-    private final AtomicBoolean isDoubted = new AtomicBoolean();
-
     /** Set while a connection is about to be left; {@link #pace} is touched by the thread that sets it. */
     private final AtomicBoolean isLeaving = new AtomicBoolean();
 
-    private final LeavePace pace = new LeavePace();
-
-    /** Written by those who send: when the first command was sent after the last answer. */
-    private volatile long askedAt;
-
-    /** Scripts that the server has shown to have, in this epoch. */
-    private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
-
-    /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
-    private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
+    private final ReconnectBackoff pace = new ReconnectBackoff();
 
     /** A call that waits for an attempt to connect. */
     private record Unconnected(
@@ -105,9 +71,8 @@ final class CommandLink {
             BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {}
 
     /** Of the only server. Without a connection. */
-    CommandLink(Driver driver, RedisURI uri) {
-        this(driver, uri, Duration.ofMillis(SILENCE_MILLIS));
-        joinsCalls = true;
+    CommandLink(DriverClient driver, RedisURI uri) {
+        this(driver, uri, Duration.ofMillis(SilenceDetector.SHORTEST_MILLIS), true, driver.setup(), driver::connected);
     }
 
     /**
@@ -115,23 +80,28 @@ final class CommandLink {
      *
      * @param patience so long a server may say nothing before a doubted connection is dropped
      */
-    CommandLink(Driver driver, RedisURI uri, Duration patience) {
-        this(driver, uri, patience, driver.setup(), driver::connected);
+    CommandLink(DriverClient driver, RedisURI uri, Duration patience) {
+        this(driver, uri, patience, false, driver.setup(), driver::connected);
     }
 
     private CommandLink(
-            Driver driver, RedisURI uri, Duration patience, ConnectionSetup setup, Consumer<CommandLink> onConnected) {
+            DriverClient driver,
+            RedisURI uri,
+            Duration patience,
+            boolean isOfAllKeys,
+            ConnectionInitializer setup,
+            Consumer<CommandLink> onConnected) {
         this.driver = driver;
         this.uri = uri;
-        patienceNanos = patience.toNanos();
-        queue = new SendQueue(driver::runWhereCommandsAreWritten, outbox::sendAll);
         this.setup = setup;
         this.onConnected = onConnected;
-        answeredAt = driver.nanoTime();
-        askedAt = answeredAt;
+        silence = new SilenceDetector(patience, driver::later, driver::nanoTime);
+        scripts = new ScriptPipeline(this, isOfAllKeys);
+        queue = new SendQueue(driver::runWhereCommandsAreWritten, scripts::flush);
     }
 
-    RedisURI uri() {
+    @Override
+    public RedisURI uri() {
         return uri;
     }
 
@@ -172,118 +142,42 @@ final class CommandLink {
         return mine;
     }
 
+    /** Scripts that are sent to this server. */
+    ScriptPipeline scripts() {
+        return scripts;
+    }
+
     /** Sends in the order of the calls; see {@link SendQueue}. */
-    void inOrder(Runnable send) {
+    @Override
+    public void inOrder(Runnable send) {
         queue.send(() -> {
-            outbox.sendAll();
+            scripts.flush();
             send.run();
         });
     }
 
-    /** As any other one. Its command leaves together with others that are due. */
-    void inOrder(ScriptCall<?> call) {
-        queue.send(call);
+    /** As any other one. What it gives to {@link #scripts} leaves together with others that are due. */
+    void inOrderWithOthers(Runnable sendScript) {
+        queue.send(sendScript);
     }
 
-    /**
-     * Sends a script. Within {@link #inOrder} only.
-     *
-     * @param asking whether the server wants to hear {@code ASKING} first
-     */
-    void send(ScriptCommand<?, ?> command, boolean asking) {
-        if (asking) {
-            outbox.sendAll();
-            var unused = command.connection().async().asking();
-        }
-        outbox.add(command);
+    @Override
+    public void asked() {
+        silence.asked();
     }
 
-    boolean joinsCalls() {
-        return joinsCalls;
+    @Override
+    public void answered() {
+        silence.answered();
     }
 
-    /** The server refuses calls with keys of several locks: it is several servers behind a proxy. */
-    void joinNoMore() {
-        joinsCalls = false;
-    }
-
-    /** Empty arguments for a command that is written at once. Those that were used before, unless another command is being written. */
-    ScriptArgs borrowArgs() {
-        ScriptArgs known = scratch.getAndSet(null);
-        return known == null ? new ScriptArgs(ScriptArgs.USUAL_BYTES) : known;
-    }
-
-    /** They are used no more. */
-    void giveBack(ScriptArgs args) {
-        args.clear();
-        scratch.set(args);
-    }
-
-    /** The server has said something. */
-    void answered() {
-        answeredAt = driver.nanoTime();
+    @Override
+    public void later(Duration pause, Runnable task) {
+        driver.later(pause, task);
     }
 
     boolean isSilentSince(long nanoTime) {
-        return answeredAt - nanoTime < 0;
-    }
-
-    /**
-     * A call was answered, whether or not somebody still waits for that.
-     *
-     * @param error null for none
-     */
-    void answered(LuaScript script, @Nullable String error) {
-        // The script's own error contains its hash: the server has the script, and other calls need not bring it.
-        // A server that is no master gets none of the calls that wait: they wait for the next connection.
-        if (error == null || (error.contains(script.sha()) && !KnownError.tellsOfNoMaster(error))) {
-            if (!present.contains(script)) {
-                present.add(script);
-            }
-            if (loads.isAny()) {
-                inOrder(() -> loads.arrived(script));
-            }
-        } else if (error.startsWith("NOSCRIPT")) {
-            present.remove(script);
-        }
-        answered();
-    }
-
-    /** Within {@link #inOrder} only. */
-    ScriptLoads loads() {
-        return loads;
-    }
-
-    /**
-     * A call that was to bring a script has ended.
-     *
-     * @param isLate whether its answer may still come: others wait for that a while
-     */
-    void ended(LuaScript script, ScriptLoads.Call call, boolean isLate) {
-        if (isLate) {
-            driver.later(LATE_ANSWER, () -> inOrder(() -> loads.ended(script, call)));
-        } else {
-            inOrder(() -> loads.ended(script, call));
-        }
-    }
-
-    /** A call was given up on. */
-    void unanswered(LuaScript script) {
-        if (!present.contains(script)) {
-            uncertain.add(script);
-        }
-    }
-
-    /** Whether to send this call with the whole script. One does it for all: it is a lot of bytes. */
-    boolean mayLack(LuaScript script) {
-        return !uncertain.isEmpty() && uncertain.remove(script);
-    }
-
-    /** A command is sent. */
-    void asked() {
-        if (answeredAt - askedAt >= 0) {
-            askedAt = driver.nanoTime();
-        }
+        return silence.isSilentSince(nanoTime);
     }
 
     /** Another connection to the same server, for commands that block theirs. Dropped together with this one. */
@@ -293,7 +187,7 @@ final class CommandLink {
             return made;
         }
         CommandLink mine = new CommandLink(
-                driver, uri, Duration.ofNanos(patienceNanos), ConnectionSetup.NONE, link -> {}); // connects nowhere yet
+                driver, uri, silence.patience(), false, ConnectionInitializer.NONE, link -> {}); // connects nowhere yet
         CommandLink other = blocking.compareAndExchange(null, mine);
         if (isEnded) {
             mine.end();
@@ -303,22 +197,14 @@ final class CommandLink {
 
     /**
      * A command was given up on: drops its connection, if nothing is answered for a while longer although something was asked. A
-     * peer that went away without a word, or a firewall that has forgotten the connection, leaves it open for hours. Not at once:
-     * after a pause of this process, the answers are there and only have to be read.
+     * peer that went away without a word, or a firewall that has forgotten the connection, leaves it open for hours.
      *
      * @param used the connection that the command was sent on
      * @param atDrop run when it was dropped
      */
     void doubt(@Nullable StatefulRedisConnection<String, String> used, Runnable atDrop) {
-        if (answeredAt - askedAt >= 0 || !isDoubted.compareAndSet(false, true)) {
-            return;
-        }
-        long rest = patienceNanos - (driver.nanoTime() - askedAt);
-        driver.later(Duration.ofNanos(Math.max(rest, TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS))), () -> {
-            isDoubted.set(false);
-            long asked = askedAt;
-            boolean isSilent = answeredAt - asked < 0 && driver.nanoTime() - asked >= patienceNanos;
-            if (isSilent && drop(used)) {
+        silence.doubt(() -> {
+            if (drop(used)) {
                 atDrop.run();
             }
         });
@@ -408,10 +294,7 @@ final class CommandLink {
 
     private void nextEpoch() {
         epoch.incrementAndGet();
-        present.clear(); // it may be another server, or one that has forgotten
-        if (loads.isAny()) {
-            inOrder(loads::interrupted);
-        }
+        scripts.reconnected();
     }
 
     /** Which connection this is. What was asked and answered in one epoch was so on one connection. */

@@ -90,7 +90,7 @@ final class ConfirmationBatch {
             if (connection != null) {
                 side.inOrder(() -> dispatch(connection, type));
             } else if (error != null) {
-                owner.route().suspect(master);
+                owner.topology().suspect(master);
                 fail(error);
             }
         });
@@ -113,22 +113,22 @@ final class ConfirmationBatch {
         Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
                 .filter(wanted::contains) // no renewal after a release was asked for
                 .collect(Collectors.groupingBy(grant -> new Group(
-                        owner.route().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
+                        owner.topology().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
         List<Part<?>> parts = new ArrayList<>();
         groups.values().forEach(some -> {
             var request =
                     requests.renew(some.stream().map(UnconfirmedGrant::claim).toList());
-            parts.add(part(some, request, request.reading(), type));
+            parts.add(part(some, request, request.decoder(), type));
         });
         return parts;
     }
 
     private <R> Part<R> part(
             List<UnconfirmedGrant> some,
-            ScriptCall.Request<List<Renewal>> request,
-            ScriptCall.Reading<R, List<Renewal>> reading,
+            ScriptRequest<List<Renewal>> request,
+            ReplyDecoder<R, List<Renewal>> decoder,
             CommandType type) {
-        return new Part<>(some, request.command(reading, type, master.blocking()), reading::decode);
+        return new Part<>(some, request.command(decoder, type, master.uri()), decoder::decode);
     }
 
     private AsyncCommand<String, String, Long> waitCommand() {
@@ -157,7 +157,7 @@ final class ConfirmationBatch {
     private void tell(Part<?> part, long confirmed) {
         Throwable refused = failure(part.command());
         if (refused != null) {
-            owner.route().refused(master, leader, refused);
+            owner.topology().refused(master, leader, refused);
             part.grants().forEach(grant -> owner.redirect(master, grant, refused));
             return;
         }
@@ -180,7 +180,7 @@ final class ConfirmationBatch {
             return;
         }
         boolean unused = master.blocking().drop();
-        owner.route().refused(master, leader, error);
+        owner.topology().refused(master, leader, error);
         try {
             grants.forEach(grant -> owner.fail(grant, error));
         } finally {

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The caller's resources or our own, with one addition to each connection: of the commands that the driver sends by itself, those in answer to
  * what was read together are written together. It makes a system call of each command, and at many locks those calls are most of the cost,
- * here and at the server. The scripts of locks leave through an {@link Outbox}.
+ * here and at the server. The scripts of locks leave through a {@link FlushBatch}.
  *
  * <p>Not {@link ClientResources#mutate}: that makes other resources of them, which would have to be shut down as well.
  */
@@ -29,17 +29,17 @@ final class DriverResources implements ClientResources {
 
     private final ClientResources given;
     private final NettyCustomizer customizer;
-    private final OneEventLoop eventLoops;
-    private final UnfinishedChannels unfinished = new UnfinishedChannels();
+    private final SingleEventLoopProvider eventLoops;
+    private final PendingHandshakes unfinished = new PendingHandshakes();
 
     DriverResources(ClientResources given) {
         this.given = given;
         customizer = new Consolidating(given.nettyCustomizer(), unfinished);
-        eventLoops = new OneEventLoop(given.eventLoopGroupProvider());
+        eventLoops = new SingleEventLoopProvider(given.eventLoopGroupProvider());
     }
 
     /** After what the caller adds, which therefore sees each command by itself. */
-    private record Consolidating(NettyCustomizer callers, UnfinishedChannels unfinished) implements NettyCustomizer {
+    private record Consolidating(NettyCustomizer callers, PendingHandshakes unfinished) implements NettyCustomizer {
 
         @Override
         public void afterBootstrapInitialized(Bootstrap bootstrap) {
@@ -49,7 +49,7 @@ final class DriverResources implements ClientResources {
         @Override
         public void afterChannelInitialized(Channel channel) {
             callers.afterChannelInitialized(channel);
-            channel.pipeline().addFirst(new FlushConsolidationHandler(Outbox.MOST));
+            channel.pipeline().addFirst(new FlushConsolidationHandler(FlushBatch.MOST));
             unfinished.add(channel);
         }
     }
@@ -105,7 +105,7 @@ final class DriverResources implements ClientResources {
     }
 
     /** The thread of all connections of the client. */
-    OneEventLoop eventLoop() {
+    SingleEventLoopProvider eventLoop() {
         return eventLoops;
     }
 

@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
  */
 final class EvictionCheck {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisLockBackend.class);
+    /** Operators know the back end by its own name. */
+    static final Logger LOG = LoggerFactory.getLogger("io.holdfast.redis.RedisLockBackend");
 
     /** What a server tells may be anything. */
     private static final int LONGEST_POLICY = 50;
@@ -27,12 +28,12 @@ final class EvictionCheck {
     }
 
     private void judge(CommandLink link, @Nullable String text, @Nullable Throwable error) {
-        String server = RedisFailures.at(List.of(link.uri())).server();
+        String server = ExceptionTranslator.at(List.of(link.uri())).server();
         if (text == null) {
             LOG.debug(
                     "Redis at {} does not tell its maxmemory-policy, which should be noeviction: {}",
                     server,
-                    error == null ? "no text" : RedisFailures.told(error));
+                    error == null ? "no text" : ExceptionTranslator.told(error));
             return;
         }
         ServerInfo info = ServerInfo.parse(text);

@@ -21,9 +21,9 @@ final class GrantConfirmations {
     /** As many as the engine renews at once: more would keep the server busy for longer than a round trip. */
     private static final int LARGEST_BATCH = 500;
 
-    private final Route route;
+    private final Topology topology;
     private final LockRequests requests;
-    private final RedisFailures failures;
+    private final ExceptionTranslator failures;
     private final ReplicaConfirmation wanted;
 
     /**
@@ -32,8 +32,9 @@ final class GrantConfirmations {
      */
     private final ConcurrentMap<CommandLink, Queue<UnconfirmedGrant>> busy = new ConcurrentHashMap<>();
 
-    GrantConfirmations(Route route, LockRequests requests, RedisFailures failures, ReplicaConfirmation wanted) {
-        this.route = route;
+    GrantConfirmations(
+            Topology topology, LockRequests requests, ExceptionTranslator failures, ReplicaConfirmation wanted) {
+        this.topology = topology;
         this.requests = requests;
         this.failures = failures;
         this.wanted = wanted;
@@ -56,7 +57,7 @@ final class GrantConfirmations {
     }
 
     private void add(UnconfirmedGrant grant) {
-        var unused = route.linkFor(requests.holderKey(grant.claim())).whenComplete((master, error) -> {
+        var unused = topology.linkFor(requests.holderKey(grant.claim())).whenComplete((master, error) -> {
             if (error == null) {
                 add(master, grant);
             } else {
@@ -101,7 +102,7 @@ final class GrantConfirmations {
 
     /** The server that was asked is not the master of that lock any more. */
     void redirect(CommandLink from, UnconfirmedGrant grant, Throwable error) {
-        Stop next = route.redirected(from, error);
+        Destination next = topology.redirected(from.uri(), error);
         if (next == null) {
             fail(grant, error);
         } else if (next.asking() || !grant.mayBeSentOn()) {
@@ -113,20 +114,20 @@ final class GrantConfirmations {
     }
 
     void fail(UnconfirmedGrant grant, Throwable error) {
-        RedisFailures.Subject subject = subject(grant);
-        grant.fail(route.isClosed() ? failures.closed(subject) : failures.of(subject, error));
+        ExceptionTranslator.Subject subject = subject(grant);
+        grant.fail(topology.isClosed() ? failures.closed(subject) : failures.of(subject, error));
     }
 
     void tooFew(UnconfirmedGrant grant, long confirmed) {
-        grant.fail(failures.tooFewReplicas(subject(grant), confirmed, wanted));
+        grant.fail(failures.tooFewReplicas(subject(grant), confirmed, wanted.replicas(), wanted.within()));
     }
 
-    private RedisFailures.Subject subject(UnconfirmedGrant grant) {
+    private ExceptionTranslator.Subject subject(UnconfirmedGrant grant) {
         return requests.subject("confirm the grant of", grant.claim());
     }
 
-    Route route() {
-        return route;
+    Topology topology() {
+        return topology;
     }
 
     LockRequests requests() {

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import java.util.ArrayList;
@@ -11,13 +12,13 @@ import java.util.concurrent.CancellationException;
  * in their order, and each has an answer, an error or a withdrawal of its own. When the call gets no answer, it is unknown of each of them
  * whether it was carried out.
  */
-final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, ScriptCall.Body {
+final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, KeysAndArgs {
 
     /** What one operation adds to such a call. */
-    interface Operation extends ScriptCall.Body {
+    interface Operation extends KeysAndArgs {
 
         /** Appends the ARGV of this operation: as many as any other one of the script. Its only key is the first key of the request. */
-        void writeArgs(ScriptArgs to, CommandLink link);
+        void writeArgs(ScriptArgs to, RedisURI server);
     }
 
     private final List<ScriptCommand<?, ?>> members;
@@ -50,25 +51,26 @@ final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, S
 
     private ScriptCommand<JoinedOutput.Answers, JoinedOutput.Answers> command() {
         ScriptCommand<?, ?> first = members.get(0);
-        ScriptCall.Reading<JoinedOutput.Answers, JoinedOutput.Answers> reading =
-                ScriptCall.Reading.of(() -> new JoinedOutput(members.size()), answers -> answers);
-        ScriptCall.Request<JoinedOutput.Answers> request = new ScriptCall.Request<>(
+        ReplyDecoder<JoinedOutput.Answers, JoinedOutput.Answers> decoder =
+                ReplyDecoder.of(() -> new JoinedOutput(members.size()), answers -> answers);
+        ScriptRequest<JoinedOutput.Answers> request = new ScriptRequest<>(
                 first.request().script(),
                 first.request().firstKey(),
                 this,
-                reading,
-                () -> new RedisFailures.Subject("", "run %d operations".formatted(members.size())),
+                decoder,
+                () -> new ExceptionTranslator.Subject("", "run %d operations".formatted(members.size())),
                 () -> {});
-        return new ScriptCommand<>(this, first.link(), first.connection(), CommandType.EVALSHA, request, reading);
+        return new ScriptCommand<>(this, first.pipeline(), first.connection(), CommandType.EVALSHA, request, decoder);
     }
 
     @Override
-    public void write(ScriptArgs to, CommandLink link) {
-        ScriptArgs operations = link.borrowArgs();
+    public void write(ScriptArgs to, RedisURI server) {
+        ScriptPipeline pipeline = members.get(0).pipeline();
+        ScriptArgs operations = pipeline.borrowArgs();
         try {
             List<ScriptCommand<?, ?>> able = new ArrayList<>(members.size());
             for (ScriptCommand<?, ?> member : members) {
-                if (!member.isDone() && isWritten(member, operations, link)) {
+                if (!member.isDone() && isWritten(member, operations, server)) {
                     able.add(member);
                 }
             }
@@ -80,16 +82,16 @@ final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, S
             to.append(operations);
             written = able;
         } finally {
-            link.giveBack(operations);
+            pipeline.giveBack(operations);
         }
     }
 
     /** What cannot be written is an error of that operation alone. */
-    private static boolean isWritten(ScriptCommand<?, ?> member, ScriptArgs to, CommandLink link) {
+    private static boolean isWritten(ScriptCommand<?, ?> member, ScriptArgs to, RedisURI server) {
         int end = to.count();
         int size = to.size();
         try {
-            ((Operation) member.request().body()).writeArgs(to, link);
+            ((Operation) member.request().arguments()).writeArgs(to, server);
             return true;
         } catch (RuntimeException | Error thrown) {
             to.cut(end, size);
@@ -100,7 +102,7 @@ final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, S
 
     @Override
     public <R> void answered(ScriptCommand<R, JoinedOutput.Answers> command, R reply) {
-        JoinedOutput.Answers answers = command.reading().decode(reply);
+        JoinedOutput.Answers answers = command.decoder().decode(reply);
         if (written.size() == 1) {
             written.get(0).complete(answers.alone());
             return;
@@ -125,15 +127,15 @@ final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, S
      */
     @Override
     public void failed(ScriptCommand<?, JoinedOutput.Answers> command, Throwable error) {
-        CommandLink link = command.link();
+        ScriptPipeline pipeline = command.pipeline();
         boolean isOfSeveralServers = KnownError.isOfSeveralServers(error);
         if (isOfSeveralServers) {
-            link.joinNoMore();
+            pipeline.joinNoMore();
         }
         if (isOfSeveralServers || KnownError.isForbiddenKey(error)) {
-            link.inOrder(() -> members.stream()
+            pipeline.inOrder(() -> members.stream()
                     .filter(member -> !member.isDone())
-                    .forEach(member -> link.send(member.alone(), false)));
+                    .forEach(member -> pipeline.send(member.alone(), false)));
             return;
         }
         members.forEach(member -> {

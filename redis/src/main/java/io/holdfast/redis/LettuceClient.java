@@ -29,13 +29,14 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Our own driver client, with the options that the safety rules need, and the end of all that it started. */
-final class LettuceClient implements Driver {
+final class LettuceClient implements DriverClient {
 
     /** For the socket, and again for the handshake: a server that takes longer will not be of use to a lock. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
@@ -46,7 +47,7 @@ final class LettuceClient implements Driver {
     private static final int CLOSING_SECONDS = 15;
 
     private final RedisClient client;
-    private final Tls tls;
+    private final TlsOptions tls;
 
     /** The options of the client, given those of TLS. */
     private final Function<SslOptions, ClientOptions> options;
@@ -55,8 +56,7 @@ final class LettuceClient implements Driver {
     private final @Nullable ClientResources own;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
-    /** Null where no lock depends on it. */
-    private final @Nullable EvictionCheck eviction;
+    private final Consumer<CommandLink> onConnected;
 
     /** Connections in the making. */
     private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
@@ -66,21 +66,21 @@ final class LettuceClient implements Driver {
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /** Written once, before the first connection. */
-    private volatile ConnectionSetup setup = ConnectionSetup.NONE;
+    private volatile ConnectionInitializer setup = ConnectionInitializer.NONE;
 
     private LettuceClient(
             RedisClient client,
-            Tls tls,
+            TlsOptions tls,
             Function<SslOptions, ClientOptions> options,
             DriverResources resources,
             @Nullable ClientResources own,
-            @Nullable EvictionCheck eviction) {
+            Consumer<CommandLink> onConnected) {
         this.client = client;
         this.tls = tls;
         this.options = options;
         this.resources = resources;
         this.own = own;
-        this.eviction = eviction;
+        this.onConnected = onConnected;
         client.addListener(active);
     }
 
@@ -88,33 +88,38 @@ final class LettuceClient implements Driver {
      * For locks: the engine bounds every operation, and the driver's timer would only cost.
      *
      * @param protocol the only one to be spoken; null for the newest that the server has
+     * @param onConnected told of each connection for commands that is in force, for the first time or again
      */
-    static LettuceClient create(@Nullable ClientResources shared, Tls tls, @Nullable ProtocolVersion protocol) {
+    static LettuceClient create(
+            @Nullable ClientResources shared,
+            TlsOptions tls,
+            @Nullable ProtocolVersion protocol,
+            Consumer<CommandLink> onConnected) {
         return create(
                 shared,
                 tls,
                 protocol,
                 TimeoutOptions.builder().timeoutCommands(false).build(),
-                new EvictionCheck());
+                onConnected);
     }
 
     /** For an inspector: it has no engine, so the driver bounds the commands. */
-    static LettuceClient create(@Nullable ClientResources shared, Tls tls, TimeoutOptions timeouts) {
-        return create(shared, tls, null, timeouts, null);
+    static LettuceClient create(@Nullable ClientResources shared, TlsOptions tls, TimeoutOptions timeouts) {
+        return create(shared, tls, null, timeouts, link -> {});
     }
 
     private static LettuceClient create(
             @Nullable ClientResources shared,
-            Tls tls,
+            TlsOptions tls,
             @Nullable ProtocolVersion protocol,
             TimeoutOptions timeouts,
-            @Nullable EvictionCheck eviction) {
+            Consumer<CommandLink> onConnected) {
         ClientResources used = shared == null ? resources() : shared;
         ClientResources own = shared == null ? used : null;
         DriverResources resources = new DriverResources(used);
         RedisClient client = RedisClient.create(resources);
         client.setOptions(options(SslOptions.create(), protocol, timeouts));
-        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, own, eviction);
+        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, own, onConnected);
     }
 
     /** The driver forgets what it does not replay, and the command would wait for its answer for ever: so it fails. */
@@ -166,12 +171,12 @@ final class LettuceClient implements Driver {
     }
 
     @Override
-    public ConnectionSetup setup() {
+    public ConnectionInitializer setup() {
         return (link, made) -> setup.prepare(link, made);
     }
 
     @Override
-    public void prepareBy(ConnectionSetup wanted) {
+    public void prepareBy(ConnectionInitializer wanted) {
         setup = wanted;
     }
 
@@ -249,9 +254,7 @@ final class LettuceClient implements Driver {
 
     @Override
     public void connected(CommandLink link) {
-        if (eviction != null) {
-            eviction.look(link);
-        }
+        onConnected.accept(link);
     }
 
     @Override

@@ -104,6 +104,12 @@ record LockKeys(String holder, Type type) {
         return encoded.replace("%7B", "{").replace("%7D", "}").replace("%25", "%");
     }
 
+    /** What is said of a failure that concerns this lock. */
+    ExceptionTranslator.Subject subject(String verb) {
+        String name = lockName();
+        return new ExceptionTranslator.Subject(name, "%s lock '%s' (key '%s')".formatted(verb, name, holder));
+    }
+
     private static String encode(String name) {
         boolean isPlain = name.indexOf('{') < 0 && name.indexOf('}') < 0 && name.indexOf('%') < 0;
         return isPlain ? name : name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");

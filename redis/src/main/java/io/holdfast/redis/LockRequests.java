@@ -6,6 +6,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ final class LockRequests {
     private final String keyPrefix;
     private final String claimMillis;
     private final QueueLimit limit;
-    private final Function<CommandLink, String> ownChannel;
+    private final Function<RedisURI, String> ownChannel;
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
     /**
@@ -36,7 +37,7 @@ final class LockRequests {
      * @param limit how many may wait for one lock
      * @param ownChannel the name of the channel that the client has at a server
      */
-    LockRequests(String keyPrefix, Duration claimTime, QueueLimit limit, Function<CommandLink, String> ownChannel) {
+    LockRequests(String keyPrefix, Duration claimTime, QueueLimit limit, Function<RedisURI, String> ownChannel) {
         LockScripts.readAll();
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
@@ -45,38 +46,38 @@ final class LockRequests {
     }
 
     /**
-     * A look.
+     * A recipient.
      *
-     * @param look where the claim can be told, and told of the answer before it is passed on
+     * @param recipient where the claim can be told, and told of the answer before it is passed on
      */
-    ScriptCall.Request<LockAttempt> acquire(LockClaim claim, ChannelLook look) {
+    ScriptRequest<LockAttempt> acquire(LockClaim claim, GrantRecipient recipient) {
         LockKeys keys = keysOf(claim);
-        return new ScriptCall.Request<>(
+        return new ScriptRequest<>(
                 LockScripts.of(keys.type()).acquire(),
                 keys.holder(),
                 keys.type() == LockKeys.Type.MUTEX
-                        ? new MutexAcquire(this, claim, keys, look)
-                        : (to, link) -> writeSharedAcquire(claim, keys, look.channelAt(link), look, to),
+                        ? new MutexAcquire(this, claim, keys, recipient)
+                        : (to, server) -> writeSharedAcquire(claim, keys, recipient.channelAt(server), recipient, to),
                 3,
-                reply -> attempt(claim, keys, look, reply),
-                () -> RedisFailures.Subject.of("acquire", keys),
+                reply -> attempt(claim, keys, recipient, reply),
+                () -> keys.subject("acquire"),
                 () -> unanswered.add(claim.id()));
     }
 
-    private record MutexAcquire(LockRequests requests, LockClaim claim, LockKeys keys, ChannelLook look)
+    private record MutexAcquire(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
             implements JoinedCalls.Operation {
 
         @Override
-        public void write(ScriptArgs to, CommandLink link) {
+        public void write(ScriptArgs to, RedisURI server) {
             keys.writeAll(claim.id(), to);
-            writeArgs(to, link);
+            writeArgs(to, server);
         }
 
         @Override
-        public void writeArgs(ScriptArgs to, CommandLink link) {
-            String channel = look.channelAt(link);
-            String secret = channel.isEmpty() ? "" : look.secret();
-            char echo = look.wantsEcho() ? '1' : '0';
+        public void writeArgs(ScriptArgs to, RedisURI server) {
+            String channel = recipient.channelAt(server);
+            String secret = channel.isEmpty() ? "" : recipient.secret();
+            char echo = recipient.wantsEcho() ? '1' : '0';
             long lease = leaseMillis(claim);
             boolean isUsual = claim.attempt() == 1 && claim.tokenFloor() == 0;
             to.text(claim.id())
@@ -99,21 +100,22 @@ final class LockRequests {
             implements JoinedCalls.Operation {
 
         @Override
-        public void write(ScriptArgs to, CommandLink link) {
+        public void write(ScriptArgs to, RedisURI server) {
             keys.writeAll(id, to);
-            writeArgs(to, link);
+            writeArgs(to, server);
         }
 
         @Override
-        public void writeArgs(ScriptArgs to, CommandLink link) {
+        public void writeArgs(ScriptArgs to, RedisURI server) {
             to.text(id)
                     .text((isUnanswered ? "r" : "R") + attempt)
-                    .text(requests.ownChannel.apply(link))
+                    .text(requests.ownChannel.apply(server))
                     .text(requests.claimMillis + ' ' + tombstoneMillis);
         }
     }
 
-    private void writeSharedAcquire(LockClaim claim, LockKeys keys, String channel, ChannelLook look, ScriptArgs to) {
+    private void writeSharedAcquire(
+            LockClaim claim, LockKeys keys, String channel, GrantRecipient recipient, ScriptArgs to) {
         keys.writeAll(claim.id(), to);
         to.text(claim.id())
                 .number(leaseMillis(claim))
@@ -124,8 +126,8 @@ final class LockRequests {
                 .text(channel)
                 .text(word(claim.key().kind()))
                 .number(claim.key().permits())
-                .text(channel.isEmpty() ? "" : look.secret())
-                .text(look.wantsEcho() ? "1" : "0");
+                .text(channel.isEmpty() ? "" : recipient.secret())
+                .text(recipient.wantsEcho() ? "1" : "0");
     }
 
     private String word(Waiting waiting) {
@@ -145,16 +147,16 @@ final class LockRequests {
         };
     }
 
-    private LockAttempt attempt(LockClaim claim, LockKeys keys, ChannelLook look, long[] reply) {
+    private LockAttempt attempt(LockClaim claim, LockKeys keys, GrantRecipient recipient, long[] reply) {
         if (QueueLimit.isMet(reply)) {
-            look.refused();
+            recipient.refused();
             throw limit.refusal(keys.lockName(), reply[1]);
         }
-        return look.answered(Replies.attempt(reply, leaseMillis(claim)));
+        return recipient.answered(Replies.attempt(reply, leaseMillis(claim)));
     }
 
     /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
-    ScriptCall.Request<List<Renewal>> renew(List<LockClaim> claims) {
+    ScriptRequest<List<Renewal>> renew(List<LockClaim> claims) {
         List<String> keys = new ArrayList<>(claims.size());
         List<String> args = new ArrayList<>(2 * claims.size());
         for (LockClaim claim : claims) {
@@ -162,10 +164,10 @@ final class LockRequests {
             args.add(claim.id());
             args.add(Long.toString(leaseMillis(claim)));
         }
-        return new ScriptCall.Request<>(
+        return new ScriptRequest<>(
                 LockScripts.of(claims.get(0)).renew(),
                 keys.get(0),
-                ScriptCall.Body.of(keys, args),
+                KeysAndArgs.of(keys, args),
                 claims.size(),
                 reply -> renewed(claims, reply),
                 () -> subjectOfRenewal(claims),
@@ -183,45 +185,45 @@ final class LockRequests {
         return answers;
     }
 
-    private RedisFailures.Subject subjectOfRenewal(List<LockClaim> claims) {
+    private ExceptionTranslator.Subject subjectOfRenewal(List<LockClaim> claims) {
         return claims.size() == 1
-                ? RedisFailures.Subject.of("renew", keysOf(claims.get(0)))
-                : new RedisFailures.Subject("", "renew %d locks".formatted(claims.size()));
+                ? keysOf(claims.get(0)).subject("renew")
+                : new ExceptionTranslator.Subject("", "renew %d locks".formatted(claims.size()));
     }
 
-    ScriptCall.Request<Ownership> release(LockClaim claim) {
+    ScriptRequest<Ownership> release(LockClaim claim) {
         return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
     }
 
     /** For a grant that nobody waits for. Often it was released already and the push comes late: so without a tombstone. */
-    ScriptCall.Request<Ownership> giveBack(LockKeys keys, String claimId, int attempt) {
+    ScriptRequest<Ownership> giveBack(LockKeys keys, String claimId, int attempt) {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }
 
     /** For an operator who takes a lock away from a claim that holds it. */
-    ScriptCall.Request<Ownership> breakHold(LockKeys keys, String claimId) {
+    ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
         return release(keys, claimId, 1, NO_TOMBSTONE);
     }
 
-    private ScriptCall.Request<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
+    private ScriptRequest<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
         boolean isUnanswered = unanswered.contains(id);
-        return new ScriptCall.Request<>(
+        return new ScriptRequest<>(
                 LockScripts.of(keys.type()).release(),
                 keys.holder(),
                 keys.type() == LockKeys.Type.MUTEX
                         ? new MutexRelease(this, keys, id, attempt, tombstoneMillis, isUnanswered)
-                        : (to, link) -> {
+                        : (to, server) -> {
                             keys.writeAll(id, to);
                             to.text(id)
                                     .number(attempt)
                                     .text(claimMillis)
                                     .text(tombstoneMillis)
                                     .text(isUnanswered ? "1" : "0")
-                                    .text(ownChannel.apply(link));
+                                    .text(ownChannel.apply(server));
                         },
                 1,
                 reply -> ended(id, reply),
-                () -> RedisFailures.Subject.of("release", keys),
+                () -> keys.subject("release"),
                 LockRequests::nothing);
     }
 
@@ -232,8 +234,8 @@ final class LockRequests {
     }
 
     /** What is said of a failure that concerns this claim. */
-    RedisFailures.Subject subject(String verb, LockClaim claim) {
-        return RedisFailures.Subject.of(verb, keysOf(claim));
+    ExceptionTranslator.Subject subject(String verb, LockClaim claim) {
+        return keysOf(claim).subject(verb);
     }
 
     /** The key by which a renewal of this claim is put together with others. */

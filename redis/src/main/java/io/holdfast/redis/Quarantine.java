@@ -14,7 +14,6 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
@@ -26,13 +25,13 @@ import reactor.core.publisher.Mono;
  */
 final class Quarantine {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisLockBackend.class);
+    private static final Logger LOG = EvictionCheck.LOG;
 
     /** The server subtracts whole seconds from whole seconds: it may say up to one more than it is old. */
     private static final long RESOLUTION_SECONDS = 1;
 
-    private final Route route;
-    private final RedisFailures failures;
+    private final Topology topology;
+    private final ExceptionTranslator failures;
     private final long lengthNanos;
     private final LongSupplier nanoTime;
     private final AtomicBoolean hasWarned = new AtomicBoolean();
@@ -60,9 +59,9 @@ final class Quarantine {
         }
     }
 
-    Quarantine(Route route, RedisFailures failures, Duration length, LongSupplier nanoTime) {
+    Quarantine(Topology topology, ExceptionTranslator failures, Duration length, LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
-        this.route = route;
+        this.topology = topology;
         this.failures = failures;
         lengthNanos = length.toNanos();
     }
@@ -87,7 +86,8 @@ final class Quarantine {
      * @param subject for messages
      * @param look asks the server
      */
-    Mono<LockAttempt> guard(String key, Supplier<RedisFailures.Subject> subject, Supplier<Mono<LockAttempt>> look) {
+    Mono<LockAttempt> guard(
+            String key, Supplier<ExceptionTranslator.Subject> subject, Supplier<Mono<LockAttempt>> look) {
         if (isOff()) {
             return look.get();
         }
@@ -101,15 +101,15 @@ final class Quarantine {
         });
     }
 
-    private Mono<Age> age(String key, Supplier<RedisFailures.Subject> subject) {
-        return result(() -> route.linkFor(key), subject)
+    private Mono<Age> age(String key, Supplier<ExceptionTranslator.Subject> subject) {
+        return result(() -> topology.linkFor(key), subject)
                 .flatMap(link -> result(() -> ageOf(link), subject)
                         // Nothing else is sent before the age is known that could find out a silent connection.
-                        .doOnCancel(() -> link.doubt(link.ready(), () -> route.silent(link))));
+                        .doOnCancel(() -> link.doubt(link.ready(), () -> topology.silent(link))));
     }
 
     /** A failure is made a value on the way: of a future that fails after the cancellation, each would be logged as an error. */
-    private <T> Mono<T> result(Supplier<CompletableFuture<T>> future, Supplier<RedisFailures.Subject> subject) {
+    private <T> Mono<T> result(Supplier<CompletableFuture<T>> future, Supplier<ExceptionTranslator.Subject> subject) {
         return Mono.fromFuture(
                         () -> future.get()
                                 .handle((value, error) -> error == null
@@ -124,14 +124,14 @@ final class Quarantine {
     }
 
     /** A yes on another connection may be that of a server that has started since. Its outcome is unknown: it is to be released. */
-    private LockAttempt checked(Age age, LockAttempt attempt, Supplier<RedisFailures.Subject> subject) {
+    private LockAttempt checked(Age age, LockAttempt attempt, Supplier<ExceptionTranslator.Subject> subject) {
         if (attempt instanceof LockAttempt.Acquired && age.link().epoch() != age.epoch()) {
             throw failed(subject);
         }
         return attempt;
     }
 
-    private LockBackendException failed(Supplier<RedisFailures.Subject> subject) {
+    private LockBackendException failed(Supplier<ExceptionTranslator.Subject> subject) {
         return failures.of(subject.get(), madeAnew());
     }
 

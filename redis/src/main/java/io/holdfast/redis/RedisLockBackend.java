@@ -17,11 +17,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Supplier;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -75,48 +73,10 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockBackend implements LockBackend {
 
-    /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
-    private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
+    private final LockOperations operations;
 
-    /** As long as a request of a lock client has by default. */
-    private static final Duration GIVE_BACK_LIMIT = Duration.ofSeconds(2);
-
-    private final RedisFailures failures;
-    private final Driver driver;
-    private final Route route;
-    private final PushChannel channel;
-    private final LockRequests requests;
-    private final GroupedRenewals renewals;
-    private final Quarantine quarantine;
-
-    /** Null unless asked for. */
-    private final @Nullable GrantConfirmations confirmations;
-
-    /** Null unless asked for. */
-    private final @Nullable LossByPush losses;
-
-    private RedisLockBackend(Builder builder, Driver driver, String clientName) {
-        this.driver = driver;
-        List<RedisURI> uris = builder.uris.stream().map(LettuceClient::copyOf).toList();
-        failures = RedisFailures.at(uris);
-        route = builder.isCluster ? new ClusterRoute(driver, uris) : new SingleMaster(driver, uris.get(0));
-        ReplicaConfirmation confirmation = builder.confirmation;
-        channel = new PushChannel(
-                driver, route, builder.keyPrefix, clientName, failures, this::holderKey, this::giveBack);
-        requests = new LockRequests(
-                builder.keyPrefix,
-                builder.claimTime,
-                new QueueLimit(builder.maxWaiters, failures.server()),
-                channel::nameAt);
-        confirmations = confirmation == null ? null : new GrantConfirmations(route, requests, failures, confirmation);
-        renewals = new GroupedRenewals(driver, failures, this::groupOf, this::renewals);
-        losses = builder.lossByPush
-                ? new LossByPush(route, requests, driver::nanoTime, channel.watches()::changed)
-                : null;
-        if (losses != null) {
-            driver.prepareBy(losses);
-        }
-        quarantine = new Quarantine(route, failures, builder.quarantine, driver::nanoTime);
+    private RedisLockBackend(LockOperations operations) {
+        this.operations = operations;
     }
 
     /**
@@ -199,124 +159,32 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        if (quarantine.isOff()) {
-            return look(claim);
-        }
-        return Mono.defer(() -> {
-            checkFloor(claim);
-            return quarantine.guard(
-                    requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> look(claim));
-        });
-    }
-
-    private static void checkFloor(LockClaim claim) {
-        if (claim.tokenFloor() >= FLOOR_LIMIT) {
-            throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
-                    .formatted(claim.key().name(), claim.tokenFloor()));
-        }
-    }
-
-    private Mono<LockAttempt> look(LockClaim claim) {
-        Mono<LockAttempt> look = ask(() -> {
-            checkFloor(claim);
-            return requests.acquire(claim, new ChannelLook(channel, claim));
-        });
-        GrantConfirmations wanted = confirmations;
-        Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
-        return losses == null ? sure : sure.doOnNext(answer -> losses.looked(claim, answer));
+        return operations.tryAcquire(claim);
     }
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
-        return renewals(List.of(claim)).map(answers -> answers.get(0));
+        return operations.renew(claim);
     }
 
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        List<LockClaim> batch = List.copyOf(claims);
-        if (batch.isEmpty()) {
-            return Flux.empty();
-        }
-        Mono<List<Renewal>> answered = route.hasSeveralMasters() ? renewals.send(batch) : renewals(batch);
-        return answered.flatMapIterable(answers -> answers);
-    }
-
-    private int groupOf(LockClaim claim) {
-        return route.groupOf(holderKey(claim));
-    }
-
-    private String holderKey(LockClaim claim) {
-        return requests.holderKey(claim);
-    }
-
-    private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
-        return Mono.defer(() -> {
-            RenewalBatch batch = RenewalBatch.of(claims);
-            Mono<List<Renewal>> all = Flux.fromIterable(batch.parts())
-                    .flatMapSequential(part -> ask(() -> requests.renew(part)))
-                    .collectList()
-                    .map(batch::inOrder);
-            return losses == null ? all : all.doOnNext(answers -> losses.renewed(claims, answers));
-        });
+        return operations.renewAll(claims);
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        LossByPush told = losses;
-        if (told == null) {
-            return ask(() -> requests.release(claim));
-        }
-        return ask(() -> {
-                    told.ended(claim);
-                    return requests.release(claim);
-                })
-                .doOnNext(answer -> told.released(claim, answer));
-    }
-
-    /**
-     * The one place that subscribes by itself: a grant for which no claim waits here goes to the next waiter at once. No lock client bounds
-     * this request, so it has a limit of its own: on a connection that hangs, other calls may wait for the script that it brings.
-     */
-    void giveBack(PushMessage message) {
-        LockKeys keys = message.keys();
-        if (keys != null && message.signal() instanceof WatchSignal.Granted granted) {
-            // A failure leaves the grant to end with its claim time.
-            Disposable request = ask(() -> requests.giveBack(keys, message.claimId(), granted.attempt()))
-                    .subscribe(ownership -> {}, error -> {});
-            driver.later(GIVE_BACK_LIMIT, request::dispose);
-        }
-    }
-
-    private <T> Mono<T> ask(Supplier<ScriptCall.Request<T>> request) {
-        return ScriptCall.send(route, failures, request);
-    }
-
-    /** Keys that the server was asked to watch, for tests. */
-    int watchedKeys() {
-        return losses == null ? 0 : losses.size();
-    }
-
-    /** Claims that are watched now, for tests. */
-    int watchCount() {
-        return channel.watches().size();
+        return operations.release(claim);
     }
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        Flux<WatchSignal> signals = channel.watch(claim);
-        // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
-        boolean isBelieved = confirmations == null && quarantine.isOff();
-        Flux<WatchSignal> sure = isBelieved ? signals : signals.map(GrantConfirmations::withoutGrant);
-        return losses == null
-                ? sure
-                : sure.doOnNext(signal -> losses.signalled(claim, signal))
-                        // A late push may have come after the release.
-                        .doOnCancel(() -> losses.ended(claim));
+        return operations.watch(claim);
     }
 
     @Override
     public Mono<Void> ping() {
-        return SignOfLife.from(route, failures);
+        return operations.ping();
     }
 
     /**
@@ -325,7 +193,7 @@ public final class RedisLockBackend implements LockBackend {
      */
     @Override
     public void checkLease(Duration lease) {
-        quarantine.checkLease(lease);
+        operations.checkLease(lease);
     }
 
     @Override
@@ -340,7 +208,12 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Mono<Void> close() {
-        return driver.close();
+        return operations.close();
+    }
+
+    /** For tests. */
+    LockOperations operations() {
+        return operations;
     }
 
     /** Options of a {@link RedisLockBackend}. Not thread-safe. */
@@ -491,7 +364,7 @@ public final class RedisLockBackend implements LockBackend {
          */
         public RedisLockInspector inspector() {
             return new RedisLockInspector(
-                    resources, new Tls(authorities, identity), uris, isCluster, keyPrefix, claimTime);
+                    resources, new TlsOptions(authorities, identity), uris, isCluster, keyPrefix, claimTime);
         }
 
         /**
@@ -557,7 +430,10 @@ public final class RedisLockBackend implements LockBackend {
          */
         public RedisLockBackend build() {
             LettuceClient lettuce = LettuceClient.create(
-                    resources, new Tls(authorities, identity), lossByPush ? ProtocolVersion.RESP3 : null);
+                    resources,
+                    new TlsOptions(authorities, identity),
+                    lossByPush ? ProtocolVersion.RESP3 : null,
+                    new EvictionCheck()::look);
             return build(lettuce, UUID.randomUUID().toString());
         }
 
@@ -567,8 +443,10 @@ public final class RedisLockBackend implements LockBackend {
          * @param driver ends with the back end
          * @param clientName unique among all clients of the servers
          */
-        RedisLockBackend build(Driver driver, String clientName) {
-            return new RedisLockBackend(this, driver, clientName);
+        RedisLockBackend build(DriverClient driver, String clientName) {
+            BackendSettings settings = new BackendSettings(
+                    uris, isCluster, keyPrefix, claimTime, maxWaiters, quarantine, confirmation, lossByPush);
+            return new RedisLockBackend(new LockOperations(settings, driver, clientName));
         }
     }
 }

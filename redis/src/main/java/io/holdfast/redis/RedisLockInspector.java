@@ -55,29 +55,29 @@ public final class RedisLockInspector {
 
     private static final LuaScript SCRIPT = LuaScript.load("inspect");
 
-    private final RedisFailures failures;
+    private final ExceptionTranslator failures;
     private final LettuceClient lettuce;
-    private final Route route;
+    private final Topology topology;
     private final String keyPrefix;
-    private final LockWalk walk;
+    private final KeyScan walk;
     private final LockRequests requests;
 
     /** Of all settings of a back end, those that concern where and what to look at. */
     RedisLockInspector(
             @Nullable ClientResources resources,
-            Tls tls,
+            TlsOptions tls,
             List<RedisURI> addresses,
             boolean isCluster,
             String keyPrefix,
             Duration claimTime) {
         List<RedisURI> uris = addresses.stream().map(LettuceClient::copyOf).toList();
-        failures = RedisFailures.at(uris);
+        failures = ExceptionTranslator.at(uris);
         // There is no engine here to bound the commands.
         lettuce = LettuceClient.create(
                 resources, tls, TimeoutOptions.enabled(uris.get(0).getTimeout()));
-        route = isCluster ? new ClusterRoute(lettuce, uris) : new SingleMaster(lettuce, uris.get(0));
+        topology = isCluster ? new ClusterTopology(lettuce, uris) : new SingleMasterTopology(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
-        walk = new LockWalk(keyPrefix);
+        walk = new KeyScan(keyPrefix);
         requests = new LockRequests(keyPrefix, claimTime, new QueueLimit(0, failures.server()), link -> "");
     }
 
@@ -93,7 +93,8 @@ public final class RedisLockInspector {
     public Flux<LockReport> inspect(String name) {
         List<LockKeys> locks =
                 List.of(keys(LockKind.MUTEX, name), keys(LockKind.READ, name), keys(LockKind.SEMAPHORE, name));
-        RedisFailures.Subject subject = new RedisFailures.Subject(name, "inspect lock '%s'".formatted(name));
+        ExceptionTranslator.Subject subject =
+                new ExceptionTranslator.Subject(name, "inspect lock '%s'".formatted(name));
         return look(locks, locks.stream().map(lock -> "name").toList(), subject).flatMapIterable(reports -> reports);
     }
 
@@ -116,7 +117,8 @@ public final class RedisLockInspector {
      * @return the locks, in no order
      */
     public Flux<LockReport> all() {
-        RedisFailures.Subject subject = new RedisFailures.Subject("", "inspect locks under '%s'".formatted(keyPrefix));
+        ExceptionTranslator.Subject subject =
+                new ExceptionTranslator.Subject("", "inspect locks under '%s'".formatted(keyPrefix));
         return masters(subject)
                 .concatMap(master -> walk.over(master).onErrorMap(error -> failure(subject, error)), 0)
                 .concatMap(
@@ -129,11 +131,11 @@ public final class RedisLockInspector {
     }
 
     /** What may be in one script call: of one slot, and not too much. */
-    private List<List<Map.Entry<LockKeys, LockWalk.Sighting>>> calls(Map<LockKeys, LockWalk.Sighting> page) {
-        List<List<Map.Entry<LockKeys, LockWalk.Sighting>>> calls = new ArrayList<>();
+    private List<List<Map.Entry<LockKeys, KeyScan.Sighting>>> calls(Map<LockKeys, KeyScan.Sighting> page) {
+        List<List<Map.Entry<LockKeys, KeyScan.Sighting>>> calls = new ArrayList<>();
         page.entrySet().stream()
                 .collect(Collectors.groupingBy(
-                        lock -> route.groupOf(lock.getKey().holder())))
+                        lock -> topology.groupOf(lock.getKey().holder())))
                 .values()
                 .forEach(group -> {
                     for (int from = 0; from < group.size(); from += LOCKS_PER_CALL) {
@@ -144,14 +146,15 @@ public final class RedisLockInspector {
     }
 
     private Mono<List<LockReport>> look(
-            List<Map.Entry<LockKeys, LockWalk.Sighting>> found, RedisFailures.Subject subject) {
+            List<Map.Entry<LockKeys, KeyScan.Sighting>> found, ExceptionTranslator.Subject subject) {
         return look(
                 found.stream().map(Map.Entry::getKey).toList(),
                 found.stream().map(lock -> lock.getValue().word()).toList(),
                 subject);
     }
 
-    private Mono<List<LockReport>> look(List<LockKeys> locks, List<String> seenBy, RedisFailures.Subject subject) {
+    private Mono<List<LockReport>> look(
+            List<LockKeys> locks, List<String> seenBy, ExceptionTranslator.Subject subject) {
         List<String> keys = new ArrayList<>(6 * locks.size());
         List<String> args = new ArrayList<>(
                 List.of(Integer.toString(LockReport.MOST_HOLDERS), Integer.toString(LockReport.MOST_WAITERS)));
@@ -160,13 +163,13 @@ public final class RedisLockInspector {
             args.add(locks.get(i).type() == LockKeys.Type.MUTEX ? "mutex" : "shared");
             args.add(seenBy.get(i));
         }
-        ScriptCall.Reading<List<Object>, List<LockReport>> reading = ScriptCall.Reading.of(
+        ReplyDecoder<List<Object>, List<LockReport>> decoder = ReplyDecoder.of(
                 () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
         return ScriptCall.send(
-                route,
+                topology,
                 failures,
-                () -> new ScriptCall.Request<>(
-                        SCRIPT, keys.get(0), ScriptCall.Body.of(keys, args), reading, () -> subject, () -> {}));
+                () -> new ScriptRequest<>(
+                        SCRIPT, keys.get(0), KeysAndArgs.of(keys, args), decoder, () -> subject, () -> {}));
     }
 
     /**
@@ -186,7 +189,7 @@ public final class RedisLockInspector {
         LockKeys keys = keys(
                 requireNonNull(holder, "holder").kind(),
                 requireNonNull(report, "report").name());
-        return ScriptCall.send(route, failures, () -> requests.breakHold(keys, holder.claimId()))
+        return ScriptCall.send(topology, failures, () -> requests.breakHold(keys, holder.claimId()))
                 .map(ownership -> ownership == Ownership.HELD);
     }
 
@@ -197,25 +200,26 @@ public final class RedisLockInspector {
      * @return one report, in a cluster one for each master; a report that says so where the ACL forbids {@code INFO}
      */
     public Flux<ServerReport> servers() {
-        RedisFailures.Subject subject = new RedisFailures.Subject("", "ask for INFO");
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "ask for INFO");
         return masters(subject).concatMap(master -> report(master).onErrorMap(error -> failure(subject, error)));
     }
 
     private static Mono<ServerReport> report(CommandLink master) {
-        String server = RedisFailures.at(List.of(master.uri())).server();
+        String server = ExceptionTranslator.at(List.of(master.uri())).server();
         return PlainCall.send(master, commands -> commands.info())
-                .map(info -> ServerReport.of(server, info))
-                .onErrorResume(KnownError::isForbidden, error -> Mono.just(ServerReport.forbidden(server)));
+                .map(info -> ServerReports.of(server, info))
+                .onErrorResume(KnownError::isForbidden, error -> Mono.just(ServerReports.forbidden(server)));
     }
 
-    private Flux<CommandLink> masters(RedisFailures.Subject subject) {
-        return Mono.defer(() ->
-                        route.isClosed() ? Mono.error(failures.closed(subject)) : Mono.fromFuture(route.allLinks()))
+    private Flux<CommandLink> masters(ExceptionTranslator.Subject subject) {
+        return Mono.defer(() -> topology.isClosed()
+                        ? Mono.error(failures.closed(subject))
+                        : Mono.fromFuture(topology.allLinks()))
                 .onErrorMap(error -> failure(subject, error))
                 .flatMapIterable(masters -> masters);
     }
 
-    private Throwable failure(RedisFailures.Subject subject, Throwable error) {
+    private Throwable failure(ExceptionTranslator.Subject subject, Throwable error) {
         return error instanceof LockBackendException ? error : failures.of(subject, error);
     }
 

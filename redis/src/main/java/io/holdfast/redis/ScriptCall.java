@@ -5,14 +5,9 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -38,9 +33,9 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     private static final AtomicIntegerFieldUpdater<ScriptCall> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(ScriptCall.class, "stage");
 
-    private final Route route;
-    private final RedisFailures failures;
-    private final Request<T> request;
+    private final Topology topology;
+    private final ExceptionTranslator failures;
+    private final ScriptRequest<T> request;
     private final CoreSubscriber<? super T> subscriber;
 
     private volatile int stage;
@@ -49,7 +44,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     private int redirections;
 
     /** Where it is to be sent next, on which connection, and whether with the script. Written before it enters the link's queue. */
-    private @Nullable Stop stop;
+    private @Nullable Destination destination;
 
     private @Nullable StatefulRedisConnection<String, String> connection;
     private boolean bringsScript;
@@ -60,122 +55,15 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** What is under way. Written within the queue of a link. */
     private volatile @Nullable ScriptCommand<?, T> command;
 
-    /**
-     * What to send and what to make of it.
-     *
-     * @param firstKey by which its server is found
-     * @param body what follows the script
-     * @param reading what it answers
-     * @param subject for messages; called only for a failure
-     * @param onUnknown called once when the command was sent and no answer will be seen
-     */
-    record Request<T>(
-            LuaScript script,
-            String firstKey,
-            Body body,
-            Reading<?, T> reading,
-            Supplier<RedisFailures.Subject> subject,
-            Runnable onUnknown) {
-
-        /** A script that answers so many numbers. */
-        Request(
-                LuaScript script,
-                String firstKey,
-                Body body,
-                int answers,
-                Function<long[], T> decode,
-                Supplier<RedisFailures.Subject> subject,
-                Runnable onUnknown) {
-            this(script, firstKey, body, new Numbers<>(answers, decode), subject, onUnknown);
-        }
-
-        /** Appends the script, by its hash or as a whole, and what follows it. */
-        ScriptArgs write(ScriptArgs to, CommandType type, CommandLink link) {
-            to.text(type == CommandType.EVAL ? script.body() : script.sha());
-            body.write(to, link);
-            return to;
-        }
-
-        /**
-         * A command that the driver sends together with others of its own.
-         *
-         * @param as the reading, or another one of the same answer
-         * @param type EVALSHA, or EVAL for a server that does not know the script
-         * @param link the server that it is to be sent to
-         */
-        <R> AsyncCommand<String, String, R> command(Reading<R, T> as, CommandType type, CommandLink link) {
-            ScriptArgs args = write(new ScriptArgs(ScriptArgs.USUAL_BYTES), type, link);
-            return new AsyncCommand<>(new Command<>(type, as.output(), args));
-        }
-    }
-
-    /** How many KEYS a script gets, those, and its ARGV. */
-    @FunctionalInterface
-    interface Body {
-
-        /** Appends them, as they are for the server that they are sent to. Called when the command is written. */
-        void write(ScriptArgs to, CommandLink link);
-
-        /** The same for every server. */
-        static Body of(List<String> keys, List<String> args) {
-            return (to, link) -> {
-                to.number(keys.size());
-                keys.forEach(to::text);
-                args.forEach(to::text);
-            };
-        }
-    }
-
-    /** How the driver collects an answer, and what to make of it. */
-    interface Reading<R, T> {
-
-        CommandOutput<String, String, R> output();
-
-        T decode(R reply);
-
-        /** Anything that the driver can collect. */
-        static <R, T> Reading<R, T> of(Supplier<CommandOutput<String, String, R>> output, Function<R, T> decode) {
-            return new Collected<>(output, decode);
-        }
-    }
-
-    private record Collected<R, T>(Supplier<CommandOutput<String, String, R>> collector, Function<R, T> meaning)
-            implements Reading<R, T> {
-
-        @Override
-        public CommandOutput<String, String, R> output() {
-            return collector.get();
-        }
-
-        @Override
-        public T decode(R reply) {
-            return meaning.apply(reply);
-        }
-    }
-
-    /** So many numbers. */
-    private record Numbers<T>(int count, Function<long[], T> meaning) implements Reading<long[], T> {
-
-        @Override
-        public CommandOutput<String, String, long[]> output() {
-            return new NumbersOutput(count);
-        }
-
-        @Override
-        public T decode(long[] reply) {
-            return meaning.apply(reply);
-        }
-    }
-
     /** Cold: each subscription asks for a request of its own. */
     private static final class Source<T> extends Mono<T> {
 
-        private final Route route;
-        private final RedisFailures failures;
-        private final Supplier<Request<T>> request;
+        private final Topology topology;
+        private final ExceptionTranslator failures;
+        private final Supplier<ScriptRequest<T>> request;
 
-        Source(Route route, RedisFailures failures, Supplier<Request<T>> request) {
-            this.route = route;
+        Source(Topology topology, ExceptionTranslator failures, Supplier<ScriptRequest<T>> request) {
+            this.topology = topology;
             this.failures = failures;
             this.request = request;
         }
@@ -188,7 +76,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         public void subscribe(CoreSubscriber<? super T> subscriber) {
             ScriptCall<T> call;
             try {
-                call = new ScriptCall<>(route, failures, request.get(), subscriber);
+                call = new ScriptCall<>(topology, failures, request.get(), subscriber);
             } catch (RuntimeException | Error refused) {
                 Operators.error(subscriber, Operators.onOperatorError(refused, subscriber.currentContext()));
                 return;
@@ -197,8 +85,12 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    private ScriptCall(Route route, RedisFailures failures, Request<T> request, CoreSubscriber<? super T> subscriber) {
-        this.route = route;
+    private ScriptCall(
+            Topology topology,
+            ExceptionTranslator failures,
+            ScriptRequest<T> request,
+            CoreSubscriber<? super T> subscriber) {
+        this.topology = topology;
         this.failures = failures;
         this.request = request;
         this.subscriber = subscriber;
@@ -209,8 +101,8 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
      *
      * @param request asked for at each subscription; what it throws is signalled
      */
-    static <T> Mono<T> send(Route route, RedisFailures failures, Supplier<Request<T>> request) {
-        return new Source<>(route, failures, request).assembled();
+    static <T> Mono<T> send(Topology topology, ExceptionTranslator failures, Supplier<ScriptRequest<T>> request) {
+        return new Source<>(topology, failures, request).assembled();
     }
 
     /** Some operators subscribe ahead of demand; without any, there would be nobody to give a lock to. */
@@ -227,26 +119,26 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     }
 
     private void start() {
-        if (route.isClosed()) {
+        if (topology.isClosed()) {
             refuse(failures.closed(request.subject().get()));
             return;
         }
-        CompletableFuture<CommandLink> found = route.linkFor(request.firstKey());
+        CompletableFuture<CommandLink> found = topology.linkFor(request.firstKey());
         CommandLink known = found.isCompletedExceptionally() ? null : found.getNow(null);
         if (known != null) {
-            send(new Stop(known, false), false); // nearly always
+            send(new Destination(known, false), false); // nearly always
             return;
         }
         var unused = found.whenComplete((link, error) -> {
             if (error == null) {
-                send(new Stop(link, false), false);
+                send(new Destination(link, false), false);
             } else {
                 end(error);
             }
         });
     }
 
-    private void send(Stop to, boolean wholeScript) {
+    private void send(Destination to, boolean wholeScript) {
         StatefulRedisConnection<String, String> ready = to.link().ready();
         if (ready != null) {
             send(to, ready, wholeScript);
@@ -256,29 +148,29 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             if (made != null) {
                 send(to, made, wholeScript);
             } else if (error != null) {
-                route.suspect(to.link());
-                to.link().ended(request.script(), this, false);
+                topology.suspect(to.link());
+                to.link().scripts().ended(request.script(), this, false);
                 end(error);
             }
         });
     }
 
-    private void send(Stop to, StatefulRedisConnection<String, String> on, boolean wholeScript) {
-        stop = to;
+    private void send(Destination to, StatefulRedisConnection<String, String> on, boolean wholeScript) {
+        destination = to;
         connection = on;
-        bringsScript = wholeScript || to.link().mayLack(request.script());
-        to.link().inOrder(this);
+        bringsScript = wholeScript || to.link().scripts().mayLack(request.script());
+        to.link().inOrderWithOthers(this);
     }
 
     /** Its turn within the queue of the link. */
     @Override
     public void run() {
-        Stop to = stop;
+        Destination to = destination;
         StatefulRedisConnection<String, String> on = connection;
         if (to == null || on == null) {
-            throw new IllegalStateException("in a queue without a place to go to");
+            throw nowhere();
         }
-        ScriptLoads loads = to.link().loads();
+        ScriptLoads loads = to.link().scripts().loads();
         order = order == 0 ? loads.nextOrder() : order;
         if (!isWanted()) {
             loads.ended(request.script(), this);
@@ -288,7 +180,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             return; // it proceeds when the script has got there
         }
         try {
-            dispatch(to, on, request.reading());
+            dispatch(to, on, request.decoder());
         } catch (RuntimeException | Error thrown) {
             // Such as a lack of memory. Calls that wait for the script would wait for ever.
             loads.ended(request.script(), this);
@@ -296,14 +188,14 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    private <R> void dispatch(Stop to, StatefulRedisConnection<String, String> on, Reading<R, T> reading) {
+    private <R> void dispatch(Destination to, StatefulRedisConnection<String, String> on, ReplyDecoder<R, T> decoder) {
         ScriptCommand<R, T> sent = new ScriptCommand<>(
-                this, to.link(), on, bringsScript ? CommandType.EVAL : CommandType.EVALSHA, request, reading);
+                this, to.link().scripts(), on, bringsScript ? CommandType.EVAL : CommandType.EVALSHA, request, decoder);
         command = sent;
         if (isWanted()) {
-            to.link().send(sent, to.asking());
+            to.link().scripts().send(sent, to.asking());
         } else { // looked at after the canceller could see what to withdraw
-            to.link().loads().ended(request.script(), this);
+            to.link().scripts().loads().ended(request.script(), this);
         }
     }
 
@@ -330,7 +222,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** At once, if it can: what was given later is in the queue already. */
     @Override
     public void proceed(boolean isToBringScript) {
-        Stop to = stop;
+        Destination to = destination;
         if (to == null) {
             return;
         }
@@ -348,11 +240,11 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     public <R> void answered(ScriptCommand<R, T> answered, R reply) {
         try {
             if (answered.bringsScript()) {
-                answered.link().ended(request.script(), this, false);
+                answered.pipeline().ended(request.script(), this, false);
             }
             T decoded;
             try {
-                decoded = answered.reading().decode(reply);
+                decoded = answered.decoder().decode(reply);
             } catch (LockException refused) {
                 refuse(refused);
                 return;
@@ -367,14 +259,14 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     @Override
     public void failed(ScriptCommand<?, T> failed, Throwable error) {
         try {
-            CommandLink link = failed.link();
+            CommandLink link = sentTo();
             if (failed.bringsScript()) {
-                link.ended(request.script(), this, false);
+                failed.pipeline().ended(request.script(), this, false);
             }
-            route.refused(link, failed.connection(), error);
-            Stop next = isWanted() ? route.redirected(link, error) : null;
-            if (error instanceof RedisNoScriptException && !failed.bringsScript() && stop != null) {
-                send(stop, true);
+            topology.refused(link, failed.connection(), error);
+            Destination next = isWanted() ? topology.redirected(link.uri(), error) : null;
+            if (error instanceof RedisNoScriptException && !failed.bringsScript() && destination != null) {
+                send(destination, true);
             } else if (next == null) {
                 fail(failed, error);
             } else if (redirections++ < MOST_REDIRECTIONS) {
@@ -388,17 +280,30 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
+    /** The server of the command that is under way, or was last. */
+    private CommandLink sentTo() {
+        Destination to = destination;
+        if (to == null) {
+            throw nowhere();
+        }
+        return to.link();
+    }
+
+    private static IllegalStateException nowhere() {
+        return new IllegalStateException("sent without a place to go to");
+    }
+
     private void fail(ScriptCommand<?, T> failed, Throwable error) {
         if (!isWanted()) {
             return;
         }
         if (!KnownError.isAnswer(error)) {
-            CommandLink link = failed.link();
-            route.suspect(link);
+            CommandLink link = sentTo();
+            topology.suspect(link);
             if (error instanceof RedisCommandTimeoutException) { // of an inspector, which has no engine
-                link.doubt(failed.connection(), () -> route.silent(link));
+                link.doubt(failed.connection(), () -> topology.silent(link));
             }
-            if (!RedisFailures.isUnsent(error)) {
+            if (!ExceptionTranslator.isUnsent(error)) {
                 request.onUnknown().run();
             }
         }
@@ -441,14 +346,15 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (sent == null || sent.isDone()) {
             return;
         }
-        CommandLink link = sent.link();
+        ScriptPipeline pipeline = sent.pipeline();
         request.onUnknown().run();
-        link.unanswered(request.script());
+        pipeline.unanswered(request.script());
         sent.withdraw();
         if (sent.bringsScript()) {
-            link.ended(request.script(), this, true);
+            pipeline.ended(request.script(), this, true);
         }
         // Its time was up, most often. Is the connection dead?
-        link.doubt(sent.connection(), () -> route.silent(link));
+        CommandLink link = sentTo();
+        link.doubt(sent.connection(), () -> topology.silent(link));
     }
 }

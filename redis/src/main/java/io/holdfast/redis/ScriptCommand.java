@@ -54,11 +54,11 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
     private static final byte[] INSTEAD = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Sender<T> sender;
-    private final CommandLink link;
+    private final ScriptPipeline pipeline;
     private final StatefulRedisConnection<String, String> connection;
     private final CommandType type;
-    private final ScriptCall.Request<T> request;
-    private final ScriptCall.Reading<R, T> reading;
+    private final ScriptRequest<T> request;
+    private final ReplyDecoder<R, T> decoder;
 
     /** Replaced by the driver only in transactions, which no script is in. */
     private CommandOutput<String, String, R> output;
@@ -69,7 +69,7 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
     /** Written by the thread that writes, read by the one that reads, which is the same. */
     private boolean isReplaced;
 
-    /** Written and read within the queue of the link. */
+    /** Written and read within the queue of its link. */
     private boolean isAlone;
 
     /** {@link #ENDED}, or what the driver is told at the end: the timer of its time limit, say. */
@@ -79,34 +79,34 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
     /**
      * A command that was not sent yet.
      *
-     * @param link the server that it is to be sent to
+     * @param pipeline to the server that it is to be sent to
      * @param type EVALSHA, or EVAL for a server that does not know the script
      */
     ScriptCommand(
             Sender<T> sender,
-            CommandLink link,
+            ScriptPipeline pipeline,
             StatefulRedisConnection<String, String> connection,
             CommandType type,
-            ScriptCall.Request<T> request,
-            ScriptCall.Reading<R, T> reading) {
+            ScriptRequest<T> request,
+            ReplyDecoder<R, T> decoder) {
         this.sender = sender;
-        this.link = link;
+        this.pipeline = pipeline;
         this.connection = connection;
         this.type = type;
         this.request = request;
-        this.reading = reading;
-        output = reading.output();
+        this.decoder = decoder;
+        output = decoder.output();
     }
 
-    CommandLink link() {
-        return link;
+    ScriptPipeline pipeline() {
+        return pipeline;
     }
 
     StatefulRedisConnection<String, String> connection() {
         return connection;
     }
 
-    ScriptCall.Request<T> request() {
+    ScriptRequest<T> request() {
         return request;
     }
 
@@ -123,12 +123,12 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
                 && !bringsScript()
                 && !next.bringsScript()
                 && request.script().sha().equals(next.request.script().sha())
-                && request.body() instanceof JoinedCalls.Operation
-                && next.request.body() instanceof JoinedCalls.Operation;
+                && request.arguments() instanceof JoinedCalls.Operation
+                && next.request.arguments() instanceof JoinedCalls.Operation;
     }
 
-    ScriptCall.Reading<R, T> reading() {
-        return reading;
+    ReplyDecoder<R, T> decoder() {
+        return decoder;
     }
 
     /** Whether it has the whole script with it. */
@@ -148,7 +148,7 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
             known.encode(type, buffer);
             return;
         }
-        ScriptArgs scratch = link.borrowArgs();
+        ScriptArgs scratch = pipeline.borrowArgs();
         try {
             write(scratch).encode(type, buffer);
         } catch (RuntimeException | Error thrown) {
@@ -156,12 +156,12 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
             buffer.writeBytes(INSTEAD);
             boolean unused = completeExceptionally(thrown);
         } finally {
-            link.giveBack(scratch);
+            pipeline.giveBack(scratch);
         }
     }
 
     private ScriptArgs write(ScriptArgs to) {
-        return request.write(to, type, link);
+        return request.write(to, type, pipeline.server());
     }
 
     /** Before the command is written. */
@@ -181,7 +181,7 @@ final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, Comp
         String error = output.getError();
         boolean isToldByMembers = sender instanceof JoinedCalls && error == null;
         if (!isReplaced && !isToldByMembers) {
-            link.answered(request.script(), error);
+            pipeline.answered(request.script(), error);
         }
         if (isDone()) {
             return;

@@ -186,7 +186,7 @@ class AddressCheckTest {
             told.add(everything.toString());
         } else if (uri != null) {
             told.addAll(places(uri));
-            told.add(RedisFailures.at(List.of(uri)).server());
+            told.add(ExceptionTranslator.at(List.of(uri)).server());
         }
         for (String tale : told) {
             assertThat(tale.toLowerCase(Locale.ROOT))

@@ -19,7 +19,8 @@ class ArchitectureTest {
         LockReport.class,
         ServerReport.class,
         ReportReader.class,
-        LockWalk.class,
+        ServerReports.class,
+        KeyScan.class,
         PlainCall.class
     };
 

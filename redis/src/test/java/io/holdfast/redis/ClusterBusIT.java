@@ -128,7 +128,7 @@ class ClusterBusIT {
     @Test
     void connectionsWithTheOldProtocolHavePlainChannels() {
         RedisURI uri = RedisURI.create(cluster.masters().get(0).uri());
-        LettuceClient old = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP2);
+        LettuceClient old = LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP2, link -> {});
         LockClient client = client(RedisLockBackend.clusterBuilder(List.of(uri)).build(old, "old"));
         List<ReactiveLock> locks = locks("mutex", client, client);
 

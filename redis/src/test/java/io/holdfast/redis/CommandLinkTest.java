@@ -13,7 +13,8 @@ class CommandLinkTest {
 
     private static final LuaScript SCRIPT = LockScripts.MUTEX.acquire();
 
-    private final LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP3);
+    private final LettuceClient lettuce =
+            LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
     private final CommandLink link = new CommandLink(lettuce, RedisURI.create("redis://127.0.0.1:1"));
 
     @AfterEach
@@ -23,27 +24,27 @@ class CommandLinkTest {
 
     @Test
     void onceAfterACallWithoutAnAnswer() {
-        assertThat(link.mayLack(SCRIPT)).isFalse();
-        link.unanswered(SCRIPT);
-        assertThat(link.mayLack(SCRIPT)).isTrue();
-        assertThat(link.mayLack(SCRIPT)).isFalse();
+        assertThat(link.scripts().mayLack(SCRIPT)).isFalse();
+        link.scripts().unanswered(SCRIPT);
+        assertThat(link.scripts().mayLack(SCRIPT)).isTrue();
+        assertThat(link.scripts().mayLack(SCRIPT)).isFalse();
     }
 
     @Test
     void notWhenTheServerHasShownThatItHasIt() {
-        link.answered(SCRIPT, null);
-        link.unanswered(SCRIPT);
-        assertThat(link.mayLack(SCRIPT)).isFalse();
-        link.answered(SCRIPT, "WRONGTYPE Operation against a key holding the wrong kind of value");
-        link.unanswered(SCRIPT);
-        assertThat(link.mayLack(SCRIPT)).isFalse();
+        link.scripts().answered(SCRIPT, null);
+        link.scripts().unanswered(SCRIPT);
+        assertThat(link.scripts().mayLack(SCRIPT)).isFalse();
+        link.scripts().answered(SCRIPT, "WRONGTYPE Operation against a key holding the wrong kind of value");
+        link.scripts().unanswered(SCRIPT);
+        assertThat(link.scripts().mayLack(SCRIPT)).isFalse();
     }
 
     @Test
     void againWhenTheServerHasForgottenItSince() {
-        link.answered(SCRIPT, null);
-        link.answered(SCRIPT, "NOSCRIPT No matching script. Please use EVAL.");
-        link.unanswered(SCRIPT);
-        assertThat(link.mayLack(SCRIPT)).isTrue();
+        link.scripts().answered(SCRIPT, null);
+        link.scripts().answered(SCRIPT, "NOSCRIPT No matching script. Please use EVAL.");
+        link.scripts().unanswered(SCRIPT);
+        assertThat(link.scripts().mayLack(SCRIPT)).isTrue();
     }
 }

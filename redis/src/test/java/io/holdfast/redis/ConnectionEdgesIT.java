@@ -135,23 +135,23 @@ class ConnectionEdgesIT {
 
     @Test
     void whatIsThrownWhileAFailureIsPassedOnReachesTheCallerToo() {
-        LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP3);
-        Route route = new SingleMaster(lettuce, store.uri());
-        RedisFailures failures = RedisFailures.at(List.of(store.uri()));
-        Store.answer(SignOfLife.from(route, failures));
-        ScriptCall.Request<Integer> request = new ScriptCall.Request<>(
+        LettuceClient lettuce = LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
+        Topology topology = new SingleMasterTopology(lettuce, store.uri());
+        ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
+        Store.answer(Ping.from(topology, failures));
+        ScriptRequest<Integer> request = new ScriptRequest<>(
                 LockScripts.MUTEX.renew(),
                 "orders",
-                ScriptCall.Body.of(List.of("orders"), List.of("id", "1000")),
+                KeysAndArgs.of(List.of("orders"), List.of("id", "1000")),
                 1,
                 reply -> 1,
-                () -> new RedisFailures.Subject("orders", "renew"),
+                () -> new ExceptionTranslator.Subject("orders", "renew"),
                 () -> {
                     throw new AssertionError("thrown on the driver's thread");
                 });
         store.server.pause();
         CompletableFuture<Integer> call =
-                ScriptCall.send(route, failures, () -> request).toFuture();
+                ScriptCall.send(topology, failures, () -> request).toFuture();
         store.server.stop();
         assertThat(call)
                 .failsWithin(Duration.ofSeconds(10))

@@ -23,7 +23,8 @@ class GivenBackGrantTest {
     private final LockKey key = LockKey.of(LockKind.MUTEX, "orders");
 
     private void giveBack() {
-        backend.giveBack(new PushMessage("left", Replies.granted(7, 1, 2_000), LockKeys.of("holdfast:", key)));
+        backend.operations()
+                .giveBack(new ChannelMessage("left", Replies.granted(7, 1, 2_000), LockKeys.of("holdfast:", key)));
     }
 
     @Test

@@ -26,7 +26,7 @@ class JoinedCallsTest {
     private static final RedisURI SERVER = RedisURI.create("redis://localhost");
 
     private final ManualDriver driver = new ManualDriver();
-    private final CommandLink link = new CommandLink(driver, SERVER);
+    private final ScriptPipeline pipeline = new CommandLink(driver, SERVER).scripts();
     private final StatefulRedisConnection<String, String> connection =
             driver.connect(SERVER).join();
 
@@ -36,12 +36,12 @@ class JoinedCallsTest {
     private ScriptCommand<?, long[]> operation(String key) {
         return command(CommandType.EVALSHA, key, new JoinedCalls.Operation() {
             @Override
-            public void write(ScriptArgs to, CommandLink server) {
+            public void write(ScriptArgs to, RedisURI server) {
                 to.text("1").text(key).text("alone");
             }
 
             @Override
-            public void writeArgs(ScriptArgs to, CommandLink server) {
+            public void writeArgs(ScriptArgs to, RedisURI server) {
                 to.text("for " + key);
                 if (key.equals("unwritable")) {
                     throw new IllegalStateException("of the test");
@@ -50,27 +50,27 @@ class JoinedCallsTest {
         });
     }
 
-    private ScriptCommand<?, long[]> command(CommandType type, String key, ScriptCall.Body body) {
-        ScriptCall.Request<long[]> request = new ScriptCall.Request<>(
+    private ScriptCommand<?, long[]> command(CommandType type, String key, KeysAndArgs arguments) {
+        ScriptRequest<long[]> request = new ScriptRequest<>(
                 LockScripts.MUTEX.release(),
                 key,
-                body,
+                arguments,
                 3,
                 reply -> reply,
-                () -> new RedisFailures.Subject("orders", "test"),
+                () -> new ExceptionTranslator.Subject("orders", "test"),
                 () -> {});
-        return command(type, request, request.reading());
+        return command(type, request, request.decoder());
     }
 
     private <R> ScriptCommand<R, long[]> command(
-            CommandType type, ScriptCall.Request<long[]> request, ScriptCall.Reading<R, long[]> reading) {
+            CommandType type, ScriptRequest<long[]> request, ReplyDecoder<R, long[]> decoder) {
         return new ScriptCommand<>(
                 new ScriptCommand.Sender<long[]>() {
                     @Override
                     public <A> void answered(ScriptCommand<A, long[]> command, A reply) {
                         told.put(
                                 request.firstKey(),
-                                Arrays.toString(command.reading().decode(reply)));
+                                Arrays.toString(command.decoder().decode(reply)));
                     }
 
                     @Override
@@ -78,11 +78,11 @@ class JoinedCallsTest {
                         told.put(request.firstKey(), error);
                     }
                 },
-                link,
+                pipeline,
                 connection,
                 type,
                 request,
-                reading);
+                decoder);
     }
 
     private RedisCommand<?, ?, ?> joined(ScriptCommand<?, ?>... operations) {
@@ -238,7 +238,7 @@ class JoinedCallsTest {
         call.complete();
 
         assertThat(told).isEmpty();
-        assertThat(link.joinsCalls()).isTrue();
+        assertThat(pipeline.joinsCalls()).isTrue();
         assertThat(driver.sent).isEqualTo(List.of(a, b));
     }
 
@@ -254,7 +254,7 @@ class JoinedCallsTest {
         call.complete();
 
         assertThat(told).isEmpty();
-        assertThat(link.joinsCalls()).isFalse();
+        assertThat(pipeline.joinsCalls()).isFalse();
         assertThat(driver.sent).isEqualTo(List.of(a, b));
     }
 }

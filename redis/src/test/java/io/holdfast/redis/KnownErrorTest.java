@@ -70,28 +70,28 @@ class KnownErrorTest {
                 "connection timed out after 500 ms: localhost/127.0.0.1:6379"
             })
     void silenceToTlsIsToldHoweverItWasNoticed(String text) {
-        RedisFailures.Subject subject = new RedisFailures.Subject("orders", "acquire");
-        LockBackendException told = RedisFailures.at(List.of(RedisURI.create("rediss://localhost")))
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("orders", "acquire");
+        LockBackendException told = ExceptionTranslator.at(List.of(RedisURI.create("rediss://localhost")))
                 .of(subject, new RedisConnectionException(text));
         assertThat(told).hasMessageContaining("that the port speaks TLS");
-        LockBackendException plain = RedisFailures.at(List.of(RedisURI.create("redis://localhost")))
+        LockBackendException plain = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")))
                 .of(subject, new RedisConnectionException(text));
         assertThat(plain).hasMessageContaining("does not answer").hasMessageNotContaining("TLS");
     }
 
     @Test
     void whatAServerSaysIsCutAndOnOneLine() {
-        RedisFailures failures = RedisFailures.at(List.of(RedisURI.create("redis://localhost")));
+        ExceptionTranslator failures = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")));
         String hostile = "ERR \u001b[2J\r\nWARN all is well" + "x".repeat(100_000);
-        LockBackendException told =
-                failures.of(new RedisFailures.Subject("orders", "renew"), new RedisCommandExecutionException(hostile));
+        LockBackendException told = failures.of(
+                new ExceptionTranslator.Subject("orders", "renew"), new RedisCommandExecutionException(hostile));
         assertThat(told.getMessage()).hasSizeLessThan(600).doesNotContain("\r", "\n", "\u001b");
     }
 
     @Test
     void whatAClusterCallsAServerIsCutAndOnOneLine() {
         RedisURI named = RedisURI.builder().withHost("h\n".repeat(1_000)).build();
-        assertThat(RedisFailures.at(List.of(named)).server())
+        assertThat(ExceptionTranslator.at(List.of(named)).server())
                 .hasSizeLessThan(600)
                 .doesNotContain("\n");
     }

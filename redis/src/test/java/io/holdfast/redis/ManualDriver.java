@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** A driver in virtual time whose connections take each command and answer none: the test does that, or nothing. */
-final class ManualDriver implements Driver {
+final class ManualDriver implements DriverClient {
 
     /** What was sent, on all connections, and not answered by this. */
     final List<RedisCommand<?, ?, ?>> sent = new ArrayList<>();
@@ -51,12 +51,12 @@ final class ManualDriver implements Driver {
     }
 
     @Override
-    public ConnectionSetup setup() {
-        return ConnectionSetup.NONE;
+    public ConnectionInitializer setup() {
+        return ConnectionInitializer.NONE;
     }
 
     @Override
-    public void prepareBy(ConnectionSetup wanted) {}
+    public void prepareBy(ConnectionInitializer wanted) {}
 
     @Override
     @SuppressWarnings("unchecked")

@@ -142,7 +142,7 @@ class RedisChannelIT {
         next(WatchSignal.Armed.class);
         Store.answer(backend.tryAcquire(gone.withAttempt(2)));
         watch.dispose();
-        assertThat(backend.watchCount()).isZero();
+        assertThat(backend.operations().watchCount()).isZero();
         LockClaim next = queued(holder);
         next(WatchSignal.Armed.class);
 
@@ -173,7 +173,7 @@ class RedisChannelIT {
         }
         next(WatchSignal.Armed.class);
         assertThat(store.redis().pubsubChannels()).hasSize(1);
-        assertThat(backend.watchCount()).isEqualTo(50);
+        assertThat(backend.operations().watchCount()).isEqualTo(50);
         assertThat(store.clients()).as("commands, channel, and the test's own").isEqualTo(3);
     }
 

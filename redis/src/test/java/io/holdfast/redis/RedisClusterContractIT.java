@@ -72,8 +72,9 @@ class RedisClusterContractIT implements LockBackendContract {
     @Override
     public Collection<String> leftovers() {
         Stream<String> keys = stores.stream().flatMap(store -> store.leftovers().stream());
-        Stream<String> watches =
-                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        Stream<String> watches = Stream.of(backend, another)
+                .filter(it -> it.operations().watchCount() > 0)
+                .map(it -> it.operations().watchCount() + " watches");
         return Stream.concat(keys, watches).toList();
     }
 }

@@ -75,7 +75,7 @@ class RedisCommandBudgetIT {
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
         watch.dispose();
         assertThat(store.clients()).isEqualTo(before + 1);
-        assertThat(backend.watchCount()).isZero();
+        assertThat(backend.operations().watchCount()).isZero();
     }
 
     @Test

@@ -77,8 +77,9 @@ class RedisConfirmedContractIT implements LockBackendContract {
     @Override
     public Collection<String> leftovers() {
         Stream<String> keys = store.leftovers().stream();
-        Stream<String> watches =
-                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        Stream<String> watches = Stream.of(backend, another)
+                .filter(it -> it.operations().watchCount() > 0)
+                .map(it -> it.operations().watchCount() + " watches");
         return Stream.concat(keys, watches).toList();
     }
 }

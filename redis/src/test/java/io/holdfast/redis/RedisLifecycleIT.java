@@ -140,7 +140,7 @@ class RedisLifecycleIT {
     void backendThatWasNeverUsedClosesToo() {
         RedisLockBackend unused = store.backend();
         Store.end(unused);
-        assertThat(unused.watchCount()).isZero();
+        assertThat(unused.operations().watchCount()).isZero();
     }
 
     @Test

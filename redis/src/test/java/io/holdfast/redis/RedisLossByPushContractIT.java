@@ -66,11 +66,12 @@ class RedisLossByPushContractIT implements LockBackendContract {
     @Override
     public Collection<String> leftovers() {
         Stream<String> keys = store.leftovers().stream();
-        Stream<String> watches =
-                Stream.of(backend, another).filter(it -> it.watchCount() > 0).map(it -> it.watchCount() + " watches");
+        Stream<String> watches = Stream.of(backend, another)
+                .filter(it -> it.operations().watchCount() > 0)
+                .map(it -> it.operations().watchCount() + " watches");
         Stream<String> watched = Stream.of(backend, another)
-                .filter(it -> it.watchedKeys() > 0)
-                .map(it -> it.watchedKeys() + " keys that the server was asked to watch");
+                .filter(it -> it.operations().watchedKeys() > 0)
+                .map(it -> it.operations().watchedKeys() + " keys that the server was asked to watch");
         return Stream.of(keys, watches, watched).flatMap(it -> it).toList();
     }
 }

@@ -315,7 +315,7 @@ class RedisLossByPushIT {
         }
         eventually(() -> client.toString().contains("0 held, 0 releasing"));
         assertThat(info("stats", "tracking_total_keys")).isZero();
-        assertThat(backend.watchedKeys()).isZero();
+        assertThat(backend.operations().watchedKeys()).isZero();
     }
 
     @Test

@@ -295,11 +295,11 @@ class RedisQuarantineIT {
 
     @Test
     void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
-        LettuceClient lettuce = LettuceClient.create(null, Tls.defaults(), ProtocolVersion.RESP3);
-        Route route = new SingleMaster(lettuce, store.uri());
-        Quarantine quarantine =
-                new Quarantine(route, RedisFailures.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);
-        RedisFailures.Subject subject = new RedisFailures.Subject("orders", "acquire lock 'orders'");
+        LettuceClient lettuce = LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
+        Topology topology = new SingleMasterTopology(lettuce, store.uri());
+        Quarantine quarantine = new Quarantine(
+                topology, ExceptionTranslator.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("orders", "acquire lock 'orders'");
         CompletableFuture<LockAttempt> answer = new CompletableFuture<>();
         AtomicInteger asked = new AtomicInteger();
         CompletableFuture<LockAttempt> attempt = quarantine
@@ -314,7 +314,7 @@ class RedisQuarantineIT {
                 .toFuture();
         eventually(() -> asked.get() == 1);
 
-        CommandLink link = route.anyLink().join();
+        CommandLink link = topology.anyLink().join();
         store.server.restart();
         eventually(() -> link.pong().handle((pong, error) -> error == null).join());
         answer.complete(new LockAttempt.Acquired(1, Duration.ofSeconds(1)));

@@ -89,8 +89,8 @@ class RedisSharedContractIT {
         default Collection<String> leftovers() {
             Stream<String> keys = store.leftovers().stream();
             Stream<String> watches = Stream.of(backend, another)
-                    .filter(it -> it.watchCount() > 0)
-                    .map(it -> it.watchCount() + " watches");
+                    .filter(it -> it.operations().watchCount() > 0)
+                    .map(it -> it.operations().watchCount() + " watches");
             return Stream.concat(keys, watches).toList();
         }
     }

@@ -294,9 +294,9 @@ class RedisSilenceIT {
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
 
         store.server.pause();
-        pause(OPERATION.minusMillis(100).plusMillis(ChannelPulse.PATIENCE_MILLIS));
+        pause(OPERATION.minusMillis(100).plusMillis(ChannelHeartbeat.PATIENCE_MILLIS));
         store.server.resume();
-        pause(Duration.ofMillis(2 * ChannelPulse.PATIENCE_MILLIS));
+        pause(Duration.ofMillis(2 * ChannelHeartbeat.PATIENCE_MILLIS));
 
         assertThat(store.calls("evalsha")).as("looks").isLessThan(50);
         await(client.close());

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 class RefusedLookTest {
 
     private final ManualDriver driver = new ManualDriver();
-    private final RedisFailures failures = RedisFailures.at(List.of(RedisURI.create("redis://localhost")));
-    private final PushChannel channel = new PushChannel(
+    private final ExceptionTranslator failures = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")));
+    private final GrantSubscriber channel = new GrantSubscriber(
             driver,
-            new SingleMaster(driver, RedisURI.create("redis://localhost")),
+            new SingleMasterTopology(driver, RedisURI.create("redis://localhost")),
             "holdfast:",
             "me",
             failures,
@@ -34,13 +34,13 @@ class RefusedLookTest {
     void aRefusedAttemptMakesRoomForTheNextWaiterThatIsToLookAgain() {
         List<String> told = new ArrayList<>();
         List<LockClaim> claims = new ArrayList<>();
-        for (int i = 0; i <= PacedLooks.MOST_AT_ONCE; i++) {
+        for (int i = 0; i <= PacedWakeUps.MOST_AT_ONCE; i++) {
             LockClaim claim = Store.claim("orders " + i, Waiting.QUEUE);
             claims.add(claim);
             var unused = channel.watch(claim).subscribe(signal -> told.add(claim.id()));
         }
         channel.watches().tellAll(watched -> true, new WatchSignal.Changed());
-        assertThat(told).hasSize(PacedLooks.MOST_AT_ONCE);
+        assertThat(told).hasSize(PacedWakeUps.MOST_AT_ONCE);
         LockClaim first = claims.stream()
                 .filter(claim -> claim.id().equals(told.get(0)))
                 .findFirst()
@@ -48,13 +48,13 @@ class RefusedLookTest {
 
         assertThatThrownBy(() -> answered(first, new long[] {4, 3})).isInstanceOf(LockQueueFullException.class);
 
-        assertThat(told).hasSize(PacedLooks.MOST_AT_ONCE + 1);
+        assertThat(told).hasSize(PacedWakeUps.MOST_AT_ONCE + 1);
     }
 
     @SuppressWarnings("unchecked")
     private LockAttempt answered(LockClaim claim, long[] reply) {
-        ScriptCall.Reading<long[], LockAttempt> reading = (ScriptCall.Reading<long[], LockAttempt>)
-                requests.acquire(claim, new ChannelLook(channel, claim)).reading();
-        return reading.decode(reply);
+        ReplyDecoder<long[], LockAttempt> decoder = (ReplyDecoder<long[], LockAttempt>)
+                requests.acquire(claim, new ChannelRecipient(channel, claim)).decoder();
+        return decoder.decode(reply);
     }
 }

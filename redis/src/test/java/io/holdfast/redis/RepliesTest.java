@@ -63,7 +63,7 @@ class RepliesTest {
 
     @Test
     void moreNumbersThanASoundAnswerHasTakeNoRoom() {
-        NumbersOutput output = new NumbersOutput(3);
+        LongArrayOutput output = new LongArrayOutput(3);
         output.multi(Integer.MAX_VALUE);
         for (int i = 0; i < 1_000_000; i++) {
             output.set(1);
@@ -75,7 +75,7 @@ class RepliesTest {
 
     @Test
     void whatIsAnsweredHasAsManyNumbersAsCame() {
-        NumbersOutput output = new NumbersOutput(3);
+        LongArrayOutput output = new LongArrayOutput(3);
         output.set(2);
         output.set(50);
         output.complete(0);

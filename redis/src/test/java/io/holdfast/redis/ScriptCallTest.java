@@ -20,20 +20,20 @@ class ScriptCallTest {
 
     private final ManualDriver driver = new ManualDriver();
     private final RedisURI server = RedisURI.create("redis://localhost");
-    private final Route route = new SingleMaster(driver, server);
+    private final Topology topology = new SingleMasterTopology(driver, server);
     private final List<String> events = new ArrayList<>();
 
     private Mono<Long> call() {
         return ScriptCall.send(
-                route,
-                RedisFailures.at(List.of(server)),
-                () -> new ScriptCall.Request<>(
+                topology,
+                ExceptionTranslator.at(List.of(server)),
+                () -> new ScriptRequest<>(
                         LockScripts.MUTEX.release(),
                         "orders",
                         (to, link) -> to.number(0),
                         1,
                         reply -> reply[0],
-                        () -> new RedisFailures.Subject("orders", "test"),
+                        () -> new ExceptionTranslator.Subject("orders", "test"),
                         () -> events.add("unknown")));
     }
 
@@ -172,7 +172,7 @@ class ScriptCallTest {
 
     @Test
     void aRequestThatCannotBeMadeFails() {
-        Mono<Long> broken = ScriptCall.send(route, RedisFailures.at(List.of(server)), () -> {
+        Mono<Long> broken = ScriptCall.send(topology, ExceptionTranslator.at(List.of(server)), () -> {
             throw new IllegalArgumentException("of the test");
         });
 
@@ -185,9 +185,9 @@ class ScriptCallTest {
     @Test
     void anAnswerWithoutMeaningFails() {
         Mono<Long> call = ScriptCall.send(
-                route,
-                RedisFailures.at(List.of(server)),
-                () -> new ScriptCall.Request<>(
+                topology,
+                ExceptionTranslator.at(List.of(server)),
+                () -> new ScriptRequest<>(
                         LockScripts.MUTEX.release(),
                         "orders",
                         (to, link) -> {},
@@ -195,7 +195,7 @@ class ScriptCallTest {
                         reply -> {
                             throw new IllegalStateException("unexpected reply");
                         },
-                        () -> new RedisFailures.Subject("orders", "test"),
+                        () -> new ExceptionTranslator.Subject("orders", "test"),
                         () -> {}));
         Told subscriber = new Told();
         call.subscribe(subscriber);

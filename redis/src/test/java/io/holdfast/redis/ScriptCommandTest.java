@@ -25,7 +25,7 @@ class ScriptCommandTest {
     private static final RedisURI SERVER = RedisURI.create("redis://localhost");
 
     private final ManualDriver driver = new ManualDriver();
-    private final CommandLink link = new CommandLink(driver, SERVER);
+    private final ScriptPipeline pipeline = new CommandLink(driver, SERVER).scripts();
     private final StatefulRedisConnection<String, String> connection =
             driver.connect(SERVER).join();
 
@@ -33,7 +33,7 @@ class ScriptCommandTest {
     private final ScriptCommand.Sender<Long> sender = new ScriptCommand.Sender<>() {
         @Override
         public <R> void answered(ScriptCommand<R, Long> command, R reply) {
-            told.add(command.reading().decode(reply));
+            told.add(command.decoder().decode(reply));
         }
 
         @Override
@@ -43,17 +43,23 @@ class ScriptCommandTest {
     };
 
     private final ScriptCommand<?, Long> command =
-            command(CommandType.EVALSHA, ScriptCall.Body.of(List.of("Zoë", "b"), List.of("7", "")));
+            command(CommandType.EVALSHA, KeysAndArgs.of(List.of("Zoë", "b"), List.of("7", "")));
 
-    private ScriptCommand<?, Long> command(CommandType type, ScriptCall.Body body) {
-        ScriptCall.Request<Long> request = new ScriptCall.Request<>(
-                SCRIPT, "Zoë", body, 1, reply -> reply[0], () -> new RedisFailures.Subject("orders", "test"), () -> {});
-        return command(type, request, request.reading());
+    private ScriptCommand<?, Long> command(CommandType type, KeysAndArgs arguments) {
+        ScriptRequest<Long> request = new ScriptRequest<>(
+                SCRIPT,
+                "Zoë",
+                arguments,
+                1,
+                reply -> reply[0],
+                () -> new ExceptionTranslator.Subject("orders", "test"),
+                () -> {});
+        return command(type, request, request.decoder());
     }
 
     private <R> ScriptCommand<R, Long> command(
-            CommandType type, ScriptCall.Request<Long> request, ScriptCall.Reading<R, Long> reading) {
-        return new ScriptCommand<>(sender, link, connection, type, request, reading);
+            CommandType type, ScriptRequest<Long> request, ReplyDecoder<R, Long> decoder) {
+        return new ScriptCommand<>(sender, pipeline, connection, type, request, decoder);
     }
 
     private static String written(RedisCommand<?, ?, ?> command) {
@@ -83,7 +89,7 @@ class ScriptCommandTest {
                 .text("b")
                 .text("7")
                 .text("");
-        String drivers = written(new Command<>(CommandType.EVALSHA, new NumbersOutput(1), args));
+        String drivers = written(new Command<>(CommandType.EVALSHA, new LongArrayOutput(1), args));
 
         assertThat(written(command)).isEqualTo(drivers);
         assertThat(written(command)).as("once more").isEqualTo(drivers);
@@ -91,7 +97,7 @@ class ScriptCommandTest {
 
     @Test
     void aWholeScriptIsWrittenWithItsBody() {
-        String whole = written(command(CommandType.EVAL, (to, link) -> to.number(0)));
+        String whole = written(command(CommandType.EVAL, (to, server) -> to.number(0)));
 
         assertThat(whole).startsWith("*3\r\n$4\r\nEVAL\r\n$").contains(SCRIPT.body());
         assertThat(written(command)).as("after a long one").startsWith("*7\r\n$7\r\nEVALSHA\r\n$40\r\n");
@@ -101,7 +107,7 @@ class ScriptCommandTest {
     @Test
     void argumentsThatTheDriverHasAskedForAreNotMadeAgain() {
         int[] bodies = {0};
-        ScriptCommand<?, Long> asked = command(CommandType.EVALSHA, (to, link) -> to.number(++bodies[0]));
+        ScriptCommand<?, Long> asked = command(CommandType.EVALSHA, (to, server) -> to.number(++bodies[0]));
 
         assertThat(asked.getArgs().count()).isEqualTo(2);
 
@@ -112,7 +118,7 @@ class ScriptCommandTest {
     @Test
     void aCommandThatIsWrittenWhileAnotherOneIsDoesNotMixWithIt() {
         List<String> inner = new ArrayList<>();
-        ScriptCommand<?, Long> outer = command(CommandType.EVALSHA, (to, link) -> {
+        ScriptCommand<?, Long> outer = command(CommandType.EVALSHA, (to, server) -> {
             to.text("before");
             inner.add(written(command));
             to.text("after");
@@ -129,7 +135,7 @@ class ScriptCommandTest {
     @Test
     void aCommandThatCannotBeWrittenFailsAlone() {
         ArithmeticException overflow = new ArithmeticException("of the test");
-        ScriptCommand<?, Long> broken = command(CommandType.EVALSHA, (to, link) -> {
+        ScriptCommand<?, Long> broken = command(CommandType.EVALSHA, (to, server) -> {
             throw overflow;
         });
 
@@ -138,8 +144,10 @@ class ScriptCommandTest {
         assertThat(told).containsExactly(overflow);
         broken.complete(); // PONG
         assertThat(told).hasSize(1);
-        link.unanswered(SCRIPT);
-        assertThat(link.mayLack(SCRIPT)).as("PONG tells nothing of the script").isTrue();
+        pipeline.unanswered(SCRIPT);
+        assertThat(pipeline.mayLack(SCRIPT))
+                .as("PONG tells nothing of the script")
+                .isTrue();
         assertThat(written(command)).as("the next one").contains("$4\r\nZoë").startsWith("*7\r\n");
     }
 
@@ -156,7 +164,7 @@ class ScriptCommandTest {
     @Test
     void anErrorOfTheServerIsToldAsTheDriversException() {
         refuse(command, "NOSCRIPT No matching script. Please use EVAL.");
-        refuse(command(CommandType.EVALSHA, (to, link) -> {}), "OOM command not allowed");
+        refuse(command(CommandType.EVALSHA, (to, server) -> {}), "OOM command not allowed");
 
         assertThat(told).hasSize(2);
         assertThat(told.get(0)).isInstanceOf(RedisNoScriptException.class);
@@ -199,16 +207,16 @@ class ScriptCommandTest {
         command.withdraw();
         answer(command, 7);
 
-        link.unanswered(SCRIPT);
-        assertThat(link.mayLack(SCRIPT)).isFalse();
+        pipeline.unanswered(SCRIPT);
+        assertThat(pipeline.mayLack(SCRIPT)).isFalse();
     }
 
     /** It takes off the timer of its time limit, which holds the command with its answer. */
     @Test
     void theDriverIsToldOfEachEnd() {
         List<String> ends = new ArrayList<>();
-        ScriptCommand<?, Long> failed = command(CommandType.EVALSHA, (to, link) -> {});
-        ScriptCommand<?, Long> withdrawn = command(CommandType.EVALSHA, (to, link) -> {});
+        ScriptCommand<?, Long> failed = command(CommandType.EVALSHA, (to, server) -> {});
+        ScriptCommand<?, Long> withdrawn = command(CommandType.EVALSHA, (to, server) -> {});
         command.onComplete((reply, error) -> ends.add("answered"));
         command.onComplete(reply -> ends.add("answered, told a second listener"));
         failed.onComplete((reply, error) -> ends.add("failed: " + error.getMessage()));

@@ -1,0 +1,22 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options of one back end, as its builder has checked them.
+ *
+ * @param uris one, or the seeds of a cluster
+ * @param confirmation null where no grant is confirmed
+ */
+record BackendSettings(
+        List<RedisURI> uris,
+        boolean isCluster,
+        String keyPrefix,
+        Duration claimTime,
+        int maxWaiters,
+        Duration quarantine,
+        @Nullable ReplicaConfirmation confirmation,
+        boolean tracksKeys) {}

@@ -1,0 +1,107 @@
+package io.holdfast.redis;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.Printable;
+import io.lettuce.core.RedisURI;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+
+/**
+ * Turns the driver's errors into ours: what failed, at which server, and what to do. Transient are those that can pass
+ * without a change to the client's settings.
+ *
+ * @param server host and port, or the socket; never a password
+ * @param isTls whether connections are with TLS
+ */
+record ExceptionTranslator(String server, boolean isTls) {
+
+    /** So much is told of what a driver or a server says: it may be anything. */
+    private static final int MOST_CHARS = 300;
+
+    /** A host of the DNS has no more. */
+    private static final int LONGEST_HOST = 255;
+
+    /** By one address, or those of several servers of a cluster. */
+    static ExceptionTranslator at(List<RedisURI> uris) {
+        return new ExceptionTranslator(
+                uris.stream().map(ExceptionTranslator::text).collect(Collectors.joining(", ")),
+                uris.stream().anyMatch(RedisURI::isSsl));
+    }
+
+    private static String text(RedisURI uri) {
+        if (uri.getSentinels().isEmpty()) {
+            // In a cluster, what another server calls it.
+            String place = uri.getSocket() != null ? uri.getSocket() : String.valueOf(uri.getHost());
+            return Printable.start(place, LONGEST_HOST) + (uri.getSocket() != null ? "" : ":" + uri.getPort());
+        }
+        return uri.getSentinels().stream()
+                .map(ExceptionTranslator::text)
+                .collect(Collectors.joining(
+                        ", ", "master '" + uri.getSentinelMasterId() + "' of the sentinels at ", ""));
+    }
+
+    /** The exception for a failed try. */
+    LockBackendException of(Subject subject, Throwable error) {
+        Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        KnownError.Found found = KnownError.find(cause);
+        boolean isSilentToTls = isTls && found.known().isSilence();
+        KnownError known = isSilentToTls ? KnownError.SILENT_TO_TLS : found.known();
+        String message = "%s on Redis at %s failed: %s. Driver: %s"
+                .formatted(subject.text(), server, known.advice(), told(root(found.error())));
+        return new LockBackendException(subject.lockName(), message, known.isTransient(), cause);
+    }
+
+    /** What an error says of itself. */
+    static String told(Throwable error) {
+        return Printable.start(String.valueOf(error.getMessage()), MOST_CHARS);
+    }
+
+    private static Throwable root(Throwable error) {
+        Throwable e = error;
+        while (e.getCause() != null && e.getCause() != e) {
+            e = e.getCause();
+        }
+        return e;
+    }
+
+    /** The exception for a grant that the master made, and too few replicas have. */
+    LockBackendException tooFewReplicas(Subject subject, long confirmed, int wanted, Duration within) {
+        String message =
+                "%s on Redis at %s failed: %d of %d replicas confirmed it within %d ms: look after the replicas (INFO replication), or change confirmGrants"
+                        .formatted(subject.text(), server, confirmed, wanted, within.toMillis());
+        return new LockBackendException(subject.lockName(), message, true, null);
+    }
+
+    /** The exception for a grant that was not asked for, since the server was started too lately. */
+    LockBackendException inQuarantine(Subject subject, Duration upFor, Duration quarantine, Duration rest) {
+        String message =
+                "%s on Redis at %s is refused by the quarantine: the server has been up for %s s and may have forgotten locks that are still held, so it grants nothing in its first %s s; wait %s s, or use acquire(), which waits"
+                        .formatted(subject.text(), server, seconds(upFor), seconds(quarantine), seconds(rest));
+        return LockBackendException.notYet(subject.lockName(), message, rest);
+    }
+
+    private static String seconds(Duration time) {
+        return BigDecimal.valueOf(time.toMillis(), 3).stripTrailingZeros().toPlainString();
+    }
+
+    LockBackendException closed(Subject subject) {
+        String message = "%s on Redis at %s failed: %s".formatted(subject.text(), server, KnownError.CLOSED);
+        return new LockBackendException(subject.lockName(), message, false, null);
+    }
+
+    /** Whether the driver refused to send the command at all. */
+    static boolean isUnsent(Throwable error) {
+        return String.valueOf(error.getMessage()).contains("rejected");
+    }
+
+    /**
+     * What was tried, for the message.
+     *
+     * @param lockName the lock; empty when it concerns none or several
+     * @param text the beginning of a sentence
+     */
+    record Subject(String lockName, String text) {}
+}

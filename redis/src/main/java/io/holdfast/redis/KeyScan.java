@@ -1,0 +1,92 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.KeyScanCursor;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A walk over the keys of one server, in pages: each page is asked for when more locks are wanted, and not before. */
+final class KeyScan {
+
+    /** So many keys a server looks at for one page: some tenths of a millisecond, in which it does nothing else. */
+    private static final int PAGE = 500;
+
+    private final String keyPrefix;
+    private final ScanArgs args;
+
+    KeyScan(String keyPrefix) {
+        this.keyPrefix = keyPrefix;
+        args = ScanArgs.Builder.limit(PAGE).match(pattern(keyPrefix).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Keys of ours have a brace after the prefix; what is a wildcard in a pattern is escaped. */
+    static String pattern(String keyPrefix) {
+        return keyPrefix.replaceAll("[*?\\[\\]\\\\^-]", "\\\\$0") + "{*}:*";
+    }
+
+    /** The locks of each page with something else than a counter, by the first of their keys on it. */
+    Flux<Map<LockKeys, Sighting>> over(CommandLink master) {
+        return Flux.defer(() -> {
+            AtomicReference<ScanCursor> position = new AtomicReference<>(ScanCursor.INITIAL);
+            return Flux.<ScanCursor>generate(sink -> {
+                        if (position.get().isFinished()) {
+                            sink.complete();
+                        } else {
+                            sink.next(position.get());
+                        }
+                    })
+                    // Without prefetch: the next page is asked for when this one has been consumed.
+                    .concatMap(
+                            from -> page(master, from).doOnNext(position::set).map(this::locks), 0);
+        });
+    }
+
+    private Mono<KeyScanCursor<String>> page(CommandLink master, ScanCursor from) {
+        return PlainCall.send(master, commands -> commands.scan(from, args));
+    }
+
+    private Map<LockKeys, Sighting> locks(KeyScanCursor<String> page) {
+        Map<LockKeys, Sighting> locks = new LinkedHashMap<>();
+        for (String key : page.getKeys()) {
+            for (Sighting sighting : Sighting.values()) {
+                LockKeys keys = sighting.lockOf(keyPrefix, key);
+                if (keys != null) {
+                    locks.merge(keys, sighting, (one, other) -> one.compareTo(other) < 0 ? one : other);
+                }
+            }
+        }
+        return locks;
+    }
+
+    /** The keys by which a walk comes upon a lock that is not free, the one that counts first; see {@code inspect.lua}. */
+    enum Sighting {
+        HOLDER("holder", ""),
+        QUEUE("queue", ":queue"),
+        INTEREST("interest", ":interest");
+
+        private final String word;
+        private final String suffix;
+
+        Sighting(String word, String suffix) {
+            this.word = word;
+            this.suffix = suffix;
+        }
+
+        String word() {
+            return word;
+        }
+
+        @Nullable
+        LockKeys lockOf(String keyPrefix, String key) {
+            return key.endsWith(suffix)
+                    ? LockKeys.parse(keyPrefix, key.substring(0, key.length() - suffix.length()))
+                    : null;
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The operations of one back end: the requests, the channel and the safety rules, put together. */
+final class LockOperations {
+
+    /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
+    private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
+
+    /** As long as a request of a lock client has by default. */
+    private static final Duration GIVE_BACK_LIMIT = Duration.ofSeconds(2);
+
+    private final ExceptionTranslator failures;
+    private final DriverClient driver;
+    private final Topology topology;
+    private final GrantSubscriber channel;
+    private final LockRequests requests;
+    private final RenewalFanOut renewals;
+    private final Quarantine quarantine;
+
+    /** Null unless asked for. */
+    private final @Nullable GrantConfirmations confirmations;
+
+    /** Null unless asked for. */
+    private final @Nullable KeyTracking tracking;
+
+    /**
+     * Over one driver. Connects nowhere yet.
+     *
+     * @param driver ends with this
+     * @param clientName unique among all clients of the servers
+     */
+    LockOperations(BackendSettings settings, DriverClient driver, String clientName) {
+        this.driver = driver;
+        List<RedisURI> uris =
+                settings.uris().stream().map(LettuceClient::copyOf).toList();
+        failures = ExceptionTranslator.at(uris);
+        topology = settings.isCluster()
+                ? new ClusterTopology(driver, uris)
+                : new SingleMasterTopology(driver, uris.get(0));
+        ReplicaConfirmation confirmation = settings.confirmation();
+        channel = new GrantSubscriber(
+                driver, topology, settings.keyPrefix(), clientName, failures, this::holderKey, this::giveBack);
+        requests = new LockRequests(
+                settings.keyPrefix(),
+                settings.claimTime(),
+                new QueueLimit(settings.maxWaiters(), failures.server()),
+                channel::nameAt);
+        confirmations =
+                confirmation == null ? null : new GrantConfirmations(topology, requests, failures, confirmation);
+        renewals = new RenewalFanOut(driver, failures, this::groupOf, this::renewals);
+        tracking = settings.tracksKeys()
+                ? new KeyTracking(topology, requests, driver::nanoTime, channel.watches()::changed)
+                : null;
+        if (tracking != null) {
+            driver.prepareBy(tracking);
+        }
+        quarantine = new Quarantine(topology, failures, settings.quarantine(), driver::nanoTime);
+    }
+
+    Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        if (quarantine.isOff()) {
+            return look(claim);
+        }
+        return Mono.defer(() -> {
+            checkFloor(claim);
+            return quarantine.guard(
+                    requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> look(claim));
+        });
+    }
+
+    private static void checkFloor(LockClaim claim) {
+        if (claim.tokenFloor() >= FLOOR_LIMIT) {
+            throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
+                    .formatted(claim.key().name(), claim.tokenFloor()));
+        }
+    }
+
+    private Mono<LockAttempt> look(LockClaim claim) {
+        Mono<LockAttempt> look = ask(() -> {
+            checkFloor(claim);
+            return requests.acquire(claim, channel.recipient(claim));
+        });
+        GrantConfirmations wanted = confirmations;
+        Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
+        return tracking == null ? sure : sure.doOnNext(answer -> tracking.looked(claim, answer));
+    }
+
+    Mono<Renewal> renew(LockClaim claim) {
+        return renewals(List.of(claim)).map(answers -> answers.get(0));
+    }
+
+    Flux<Renewal> renewAll(List<LockClaim> claims) {
+        List<LockClaim> batch = List.copyOf(claims);
+        if (batch.isEmpty()) {
+            return Flux.empty();
+        }
+        Mono<List<Renewal>> answered = topology.hasSeveralMasters() ? renewals.send(batch) : renewals(batch);
+        return answered.flatMapIterable(answers -> answers);
+    }
+
+    private int groupOf(LockClaim claim) {
+        return topology.groupOf(holderKey(claim));
+    }
+
+    private String holderKey(LockClaim claim) {
+        return requests.holderKey(claim);
+    }
+
+    private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
+        return Mono.defer(() -> {
+            RenewalBatch batch = RenewalBatch.of(claims);
+            Mono<List<Renewal>> all = Flux.fromIterable(batch.parts())
+                    .flatMapSequential(part -> ask(() -> requests.renew(part)))
+                    .collectList()
+                    .map(batch::inOrder);
+            return tracking == null ? all : all.doOnNext(answers -> tracking.renewed(claims, answers));
+        });
+    }
+
+    Mono<Ownership> release(LockClaim claim) {
+        KeyTracking told = tracking;
+        if (told == null) {
+            return ask(() -> requests.release(claim));
+        }
+        return ask(() -> {
+                    told.ended(claim);
+                    return requests.release(claim);
+                })
+                .doOnNext(answer -> told.released(claim, answer));
+    }
+
+    /**
+     * The one place that subscribes by itself: a grant for which no claim waits here goes to the next waiter at once. No lock client bounds
+     * this request, so it has a limit of its own: on a connection that hangs, other calls may wait for the script that it brings.
+     */
+    void giveBack(ChannelMessage message) {
+        LockKeys keys = message.keys();
+        if (keys != null && message.signal() instanceof WatchSignal.Granted granted) {
+            // A failure leaves the grant to end with its claim time.
+            Disposable request = ask(() -> requests.giveBack(keys, message.claimId(), granted.attempt()))
+                    .subscribe(ownership -> {}, error -> {});
+            driver.later(GIVE_BACK_LIMIT, request::dispose);
+        }
+    }
+
+    private <T> Mono<T> ask(Supplier<ScriptRequest<T>> request) {
+        return ScriptCall.send(topology, failures, request);
+    }
+
+    /** Keys that the server was asked to watch, for tests. */
+    int watchedKeys() {
+        return tracking == null ? 0 : tracking.size();
+    }
+
+    /** Claims that are watched now, for tests. */
+    int watchCount() {
+        return channel.watches().size();
+    }
+
+    Flux<WatchSignal> watch(LockClaim claim) {
+        Flux<WatchSignal> signals = channel.watch(claim);
+        // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
+        boolean isBelieved = confirmations == null && quarantine.isOff();
+        Flux<WatchSignal> sure = isBelieved ? signals : signals.map(GrantConfirmations::withoutGrant);
+        return tracking == null
+                ? sure
+                : sure.doOnNext(signal -> tracking.signalled(claim, signal))
+                        // A late push may have come after the release.
+                        .doOnCancel(() -> tracking.ended(claim));
+    }
+
+    Mono<Void> ping() {
+        return Ping.from(topology, failures);
+    }
+
+    /** Refuses a lease that is longer than the quarantine. */
+    void checkLease(Duration lease) {
+        quarantine.checkLease(lease);
+    }
+
+    Mono<Void> close() {
+        return driver.close();
+    }
+}

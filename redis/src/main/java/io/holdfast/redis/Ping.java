@@ -1,0 +1,28 @@
+package io.holdfast.redis;
+
+import io.holdfast.LockBackendException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import reactor.core.publisher.Mono;
+
+/** A ping to any server of the deployment that takes part. */
+final class Ping {
+
+    private Ping() {}
+
+    static Mono<Void> from(Topology topology, ExceptionTranslator failures) {
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "ping");
+        return Mono.defer(() -> topology.isClosed()
+                        ? Mono.error(failures.closed(subject))
+                        : Mono.fromFuture(topology::anyLink, true))
+                .flatMap(link -> pong(topology, link))
+                .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
+                .then();
+    }
+
+    private static Mono<String> pong(Topology topology, CommandLink link) {
+        return Mono.defer(() -> {
+            StatefulRedisConnection<String, String> used = link.ready();
+            return Mono.fromFuture(link::pong, true).doOnCancel(() -> link.doubt(used, () -> topology.silent(link)));
+        });
+    }
+}
