@@ -242,8 +242,7 @@ final class ClusterTopology implements Topology {
         List<Node> asked = servers.stream().limit(ASKED_AT_ONCE).toList();
         AtomicInteger open = new AtomicInteger(asked.size());
         for (Node node : asked) {
-            var unused = linkTo(node)
-                    .slots()
+            var unused = ServerQuery.clusterSlots(linkTo(node))
                     .thenApply(slots -> SlotMap.read(slots, node))
                     .whenComplete((map, error) -> {
                         SlotMap fresh = error == null ? map : SlotMap.EMPTY;

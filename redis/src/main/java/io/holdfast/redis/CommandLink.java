@@ -3,12 +3,10 @@ package io.holdfast.redis;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -17,7 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,7 +110,7 @@ final class CommandLink implements ScriptPipeline.Link {
 
     /** Calls back once, with one of both, in the order of the calls: dependents of a future would come last first. */
     void whenConnected(BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {
-        CompletableFuture<StatefulRedisConnection<String, String>> wanted = connect();
+        CompletableFuture<StatefulRedisConnection<String, String>> wanted = made();
         unconnected.add(new Unconnected(wanted, then));
         var unused = wanted.whenComplete((made, error) -> inOrder(this::tellUnconnected));
     }
@@ -126,7 +123,8 @@ final class CommandLink implements ScriptPipeline.Link {
         }
     }
 
-    private CompletableFuture<StatefulRedisConnection<String, String>> connect() {
+    /** Completes when there is a connection, in force or being restored. */
+    CompletableFuture<StatefulRedisConnection<String, String>> made() {
         if (isEnded) {
             return CompletableFuture.failedFuture(
                     new RedisException("rejected: the server is not part of the cluster any more"));
@@ -300,45 +298,6 @@ final class CommandLink implements ScriptPipeline.Link {
     /** Which connection this is. What was asked and answered in one epoch was so on one connection. */
     int epoch() {
         return epoch.get();
-    }
-
-    /** Completes when there is a connection, in force or being restored. */
-    CompletableFuture<?> made() {
-        return connect();
-    }
-
-    /** The answer to INFO with one section. */
-    CompletableFuture<String> info(String section) {
-        return ask(made -> made.async().info(section));
-    }
-
-    CompletableFuture<String> pong() {
-        return ask(made -> made.async().ping());
-    }
-
-    /** The answer to CLUSTER SLOTS. */
-    CompletableFuture<List<Object>> slots() {
-        return ask(made -> made.async().clusterSlots());
-    }
-
-    private <T> CompletableFuture<T> ask(Function<StatefulRedisConnection<String, String>, RedisFuture<T>> question) {
-        return connect().thenCompose(made -> {
-            CompletableFuture<T> result = new CompletableFuture<>();
-            inOrder(() -> {
-                asked();
-                var unused = question.apply(made).whenComplete((answer, error) -> {
-                    if (error == null || KnownError.isAnswer(error)) {
-                        answered();
-                    }
-                    if (error == null) {
-                        result.complete(answer);
-                    } else {
-                        result.completeExceptionally(error);
-                    }
-                });
-            });
-            return result;
-        });
     }
 
     private void start(CompletableFuture<StatefulRedisConnection<String, String>> mine) {

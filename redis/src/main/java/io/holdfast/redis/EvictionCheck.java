@@ -23,7 +23,7 @@ final class EvictionCheck {
 
     void look(CommandLink link) {
         if (!hasWarned.get()) {
-            var unused = link.info("memory").whenComplete((text, error) -> judge(link, text, error));
+            var unused = ServerQuery.info(link, "memory").whenComplete((text, error) -> judge(link, text, error));
         }
     }
 

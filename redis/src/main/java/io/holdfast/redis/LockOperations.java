@@ -158,7 +158,7 @@ final class LockOperations {
     }
 
     private <T> Mono<T> ask(Supplier<ScriptRequest<T>> request) {
-        return ScriptCall.send(topology, failures, request);
+        return ScriptMono.of(topology, failures, request);
     }
 
     /** Keys that the server was asked to watch, for tests. */

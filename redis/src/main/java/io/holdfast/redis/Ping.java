@@ -22,7 +22,8 @@ final class Ping {
     private static Mono<String> pong(Topology topology, CommandLink link) {
         return Mono.defer(() -> {
             StatefulRedisConnection<String, String> used = link.ready();
-            return Mono.fromFuture(link::pong, true).doOnCancel(() -> link.doubt(used, () -> topology.silent(link)));
+            return Mono.fromFuture(() -> ServerQuery.ping(link), true)
+                    .doOnCancel(() -> link.doubt(used, () -> topology.silent(link)));
         });
     }
 }

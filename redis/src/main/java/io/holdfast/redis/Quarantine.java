@@ -153,7 +153,7 @@ final class Quarantine {
         if (!last.compareAndSet(known, mine)) {
             return ageOn(link, epoch);
         }
-        var unused = link.info("server").whenComplete((text, error) -> read(mine, text, error));
+        var unused = ServerQuery.info(link, "server").whenComplete((text, error) -> read(mine, text, error));
         return mine.age();
     }
 

@@ -165,7 +165,7 @@ public final class RedisLockInspector {
         }
         ReplyDecoder<List<Object>, List<LockReport>> decoder = ReplyDecoder.of(
                 () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
-        return ScriptCall.send(
+        return ScriptMono.of(
                 topology,
                 failures,
                 () -> new ScriptRequest<>(
@@ -189,7 +189,7 @@ public final class RedisLockInspector {
         LockKeys keys = keys(
                 requireNonNull(holder, "holder").kind(),
                 requireNonNull(report, "report").name());
-        return ScriptCall.send(topology, failures, () -> requests.breakHold(keys, holder.claimId()))
+        return ScriptMono.of(topology, failures, () -> requests.breakHold(keys, holder.claimId()))
                 .map(ownership -> ownership == Ownership.HELD);
     }
 

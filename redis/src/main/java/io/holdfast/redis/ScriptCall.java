@@ -8,11 +8,9 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.protocol.CommandType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /**
@@ -55,37 +53,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** What is under way. Written within the queue of a link. */
     private volatile @Nullable ScriptCommand<?, T> command;
 
-    /** Cold: each subscription asks for a request of its own. */
-    private static final class Source<T> extends Mono<T> {
-
-        private final Topology topology;
-        private final ExceptionTranslator failures;
-        private final Supplier<ScriptRequest<T>> request;
-
-        Source(Topology topology, ExceptionTranslator failures, Supplier<ScriptRequest<T>> request) {
-            this.topology = topology;
-            this.failures = failures;
-            this.request = request;
-        }
-
-        Mono<T> assembled() {
-            return onAssembly(this);
-        }
-
-        @Override
-        public void subscribe(CoreSubscriber<? super T> subscriber) {
-            ScriptCall<T> call;
-            try {
-                call = new ScriptCall<>(topology, failures, request.get(), subscriber);
-            } catch (RuntimeException | Error refused) {
-                Operators.error(subscriber, Operators.onOperatorError(refused, subscriber.currentContext()));
-                return;
-            }
-            subscriber.onSubscribe(call);
-        }
-    }
-
-    private ScriptCall(
+    ScriptCall(
             Topology topology,
             ExceptionTranslator failures,
             ScriptRequest<T> request,
@@ -94,15 +62,6 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         this.failures = failures;
         this.request = request;
         this.subscriber = subscriber;
-    }
-
-    /**
-     * The answer to a script.
-     *
-     * @param request asked for at each subscription; what it throws is signalled
-     */
-    static <T> Mono<T> send(Topology topology, ExceptionTranslator failures, Supplier<ScriptRequest<T>> request) {
-        return new Source<>(topology, failures, request).assembled();
     }
 
     /** Some operators subscribe ahead of demand; without any, there would be nobody to give a lock to. */

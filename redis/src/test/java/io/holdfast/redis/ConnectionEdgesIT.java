@@ -151,7 +151,7 @@ class ConnectionEdgesIT {
                 });
         store.server.pause();
         CompletableFuture<Integer> call =
-                ScriptCall.send(topology, failures, () -> request).toFuture();
+                ScriptMono.of(topology, failures, () -> request).toFuture();
         store.server.stop();
         assertThat(call)
                 .failsWithin(Duration.ofSeconds(10))

@@ -316,7 +316,8 @@ class RedisQuarantineIT {
 
         CommandLink link = topology.anyLink().join();
         store.server.restart();
-        eventually(() -> link.pong().handle((pong, error) -> error == null).join());
+        eventually(() ->
+                ServerQuery.ping(link).handle((pong, error) -> error == null).join());
         answer.complete(new LockAttempt.Acquired(1, Duration.ofSeconds(1)));
 
         assertThat(attempt)

@@ -24,7 +24,7 @@ class ScriptCallTest {
     private final List<String> events = new ArrayList<>();
 
     private Mono<Long> call() {
-        return ScriptCall.send(
+        return ScriptMono.of(
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
@@ -172,7 +172,7 @@ class ScriptCallTest {
 
     @Test
     void aRequestThatCannotBeMadeFails() {
-        Mono<Long> broken = ScriptCall.send(topology, ExceptionTranslator.at(List.of(server)), () -> {
+        Mono<Long> broken = ScriptMono.of(topology, ExceptionTranslator.at(List.of(server)), () -> {
             throw new IllegalArgumentException("of the test");
         });
 
@@ -184,7 +184,7 @@ class ScriptCallTest {
 
     @Test
     void anAnswerWithoutMeaningFails() {
-        Mono<Long> call = ScriptCall.send(
+        Mono<Long> call = ScriptMono.of(
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
