@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.redis.SlotMap.Node;
+import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;

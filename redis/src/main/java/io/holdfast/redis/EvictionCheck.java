@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.spi.Printable;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,5 +1,7 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;

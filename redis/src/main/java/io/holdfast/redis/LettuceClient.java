@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.nio.charset.StandardCharsets;

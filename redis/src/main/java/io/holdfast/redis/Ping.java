@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.lettuce.core.api.StatefulRedisConnection;
 import reactor.core.publisher.Mono;
 

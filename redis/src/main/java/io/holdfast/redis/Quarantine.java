@@ -1,6 +1,8 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.Printable;
 import io.lettuce.core.RedisException;

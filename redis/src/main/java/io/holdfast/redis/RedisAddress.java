@@ -2,6 +2,8 @@ package io.holdfast.redis;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.redis.internal.address.AddressCheck;
+import io.holdfast.redis.internal.address.AddressQuery;
 import io.lettuce.core.RedisURI;
 import java.net.URI;
 import java.util.regex.Matcher;

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.redis.internal.address.AddressCheck;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;

@@ -3,6 +3,8 @@ package io.holdfast.redis;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;

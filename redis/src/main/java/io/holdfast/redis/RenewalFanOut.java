@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
 import io.lettuce.core.RedisException;

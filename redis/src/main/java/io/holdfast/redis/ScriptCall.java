@@ -1,6 +1,8 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockException;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import java.util.function.Supplier;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.List;

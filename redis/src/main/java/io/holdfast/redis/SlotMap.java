@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.address.AddressCheck;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.lettuce.core.RedisURI;
 import java.io.PrintWriter;
 import java.io.StringWriter;

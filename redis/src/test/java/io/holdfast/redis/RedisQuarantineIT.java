@@ -12,6 +12,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;

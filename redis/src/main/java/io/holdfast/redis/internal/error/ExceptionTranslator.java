@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.error;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.Printable;
@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * @param server host and port, or the socket; never a password
  * @param isTls whether connections are with TLS
  */
-record ExceptionTranslator(String server, boolean isTls) {
+public record ExceptionTranslator(String server, boolean isTls) {
 
     /** So much is told of what a driver or a server says: it may be anything. */
     private static final int MOST_CHARS = 300;
@@ -25,7 +25,7 @@ record ExceptionTranslator(String server, boolean isTls) {
     private static final int LONGEST_HOST = 255;
 
     /** By one address, or those of several servers of a cluster. */
-    static ExceptionTranslator at(List<RedisURI> uris) {
+    public static ExceptionTranslator at(List<RedisURI> uris) {
         return new ExceptionTranslator(
                 uris.stream().map(ExceptionTranslator::text).collect(Collectors.joining(", ")),
                 uris.stream().anyMatch(RedisURI::isSsl));
@@ -44,7 +44,7 @@ record ExceptionTranslator(String server, boolean isTls) {
     }
 
     /** The exception for a failed try. */
-    LockBackendException of(Subject subject, Throwable error) {
+    public LockBackendException of(Subject subject, Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         KnownError.Found found = KnownError.find(cause);
         boolean isSilentToTls = isTls && found.known().isSilence();
@@ -55,7 +55,7 @@ record ExceptionTranslator(String server, boolean isTls) {
     }
 
     /** What an error says of itself. */
-    static String told(Throwable error) {
+    public static String told(Throwable error) {
         return Printable.start(String.valueOf(error.getMessage()), MOST_CHARS);
     }
 
@@ -68,7 +68,7 @@ record ExceptionTranslator(String server, boolean isTls) {
     }
 
     /** The exception for a grant that the master made, and too few replicas have. */
-    LockBackendException tooFewReplicas(Subject subject, long confirmed, int wanted, Duration within) {
+    public LockBackendException tooFewReplicas(Subject subject, long confirmed, int wanted, Duration within) {
         String message =
                 "%s on Redis at %s failed: %d of %d replicas confirmed it within %d ms: look after the replicas (INFO replication), or change confirmGrants"
                         .formatted(subject.text(), server, confirmed, wanted, within.toMillis());
@@ -76,7 +76,7 @@ record ExceptionTranslator(String server, boolean isTls) {
     }
 
     /** The exception for a grant that was not asked for, since the server was started too lately. */
-    LockBackendException inQuarantine(Subject subject, Duration upFor, Duration quarantine, Duration rest) {
+    public LockBackendException inQuarantine(Subject subject, Duration upFor, Duration quarantine, Duration rest) {
         String message =
                 "%s on Redis at %s is refused by the quarantine: the server has been up for %s s and may have forgotten locks that are still held, so it grants nothing in its first %s s; wait %s s, or use acquire(), which waits"
                         .formatted(subject.text(), server, seconds(upFor), seconds(quarantine), seconds(rest));
@@ -87,13 +87,13 @@ record ExceptionTranslator(String server, boolean isTls) {
         return BigDecimal.valueOf(time.toMillis(), 3).stripTrailingZeros().toPlainString();
     }
 
-    LockBackendException closed(Subject subject) {
+    public LockBackendException closed(Subject subject) {
         String message = "%s on Redis at %s failed: %s".formatted(subject.text(), server, KnownError.CLOSED);
         return new LockBackendException(subject.lockName(), message, false, null);
     }
 
     /** Whether the driver refused to send the command at all. */
-    static boolean isUnsent(Throwable error) {
+    public static boolean isUnsent(Throwable error) {
         return String.valueOf(error.getMessage()).contains("rejected");
     }
 
@@ -103,5 +103,5 @@ record ExceptionTranslator(String server, boolean isTls) {
      * @param lockName the lock; empty when it concerns none or several
      * @param text the beginning of a sentence
      */
-    record Subject(String lockName, String text) {}
+    public record Subject(String lockName, String text) {}
 }

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.error;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.address;
 
 import io.lettuce.core.RedisURI;
 import io.netty.util.NetUtil;
@@ -8,14 +8,14 @@ import java.util.regex.Pattern;
  * Refuses an address whose host is none. A mistyped password ends up there: of {@code redis://user:secret#x@localhost}, the driver makes the
  * host {@code user:secret}, and a host stands in messages, in logs, and in DNS queries. So the refusal does not repeat it.
  */
-final class AddressCheck {
+public final class AddressCheck {
 
     /** What sentinels take for the name of a master. */
-    static final String MASTER_NAME = "[A-Za-z0-9._-]+";
+    public static final String MASTER_NAME = "[A-Za-z0-9._-]+";
 
-    static final String NOT_REPEATED = "It is not repeated here, since it may hold a password";
+    public static final String NOT_REPEATED = "It is not repeated here, since it may hold a password";
 
-    static final String ENCODING =
+    public static final String ENCODING =
             "In user and password, write each of # ? / @ : % [ ] and spaces in percent encoding, such as %23 for #. "
                     + NOT_REPEATED;
 
@@ -30,7 +30,7 @@ final class AddressCheck {
      * @param what the beginning of a message
      * @throws IllegalArgumentException if a host, a socket or the name of a master is none; saying nothing of it
      */
-    static void require(String what, RedisURI uri) {
+    public static void require(String what, RedisURI uri) {
         uri.getSentinels().forEach(sentinel -> require("a sentinel of " + what, sentinel));
         if (uri.getSentinels().isEmpty() || uri.getHost() != null) {
             requirePlace(what, uri);
@@ -55,7 +55,7 @@ final class AddressCheck {
     }
 
     /** A name, or an address of IPv4 or IPv6. */
-    static boolean isHost(String host) {
+    public static boolean isHost(String host) {
         return HOST.matcher(host).matches() || NetUtil.isValidIpV6Address(host);
     }
 

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.error;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param isTransient whether the same command may succeed later, without a change to the client's settings
  * @param advice for people
  */
-record KnownError(String mark, boolean isTransient, String advice) {
+public record KnownError(String mark, boolean isTransient, String advice) {
 
     /** What the driver is made to say when it ends. */
-    static final String CLOSED = "the back end was closed";
+    public static final String CLOSED = "the back end was closed";
 
     /** Where nothing was heard on a connection with TLS. */
     static final KnownError SILENT_TO_TLS = new KnownError(
@@ -147,12 +147,12 @@ record KnownError(String mark, boolean isTransient, String advice) {
     }
 
     /** Whether the server said so itself: then the outcome is known. */
-    static boolean isAnswer(Throwable error) {
+    public static boolean isAnswer(Throwable error) {
         return error instanceof RedisCommandExecutionException;
     }
 
     /** Whether the server does not let this user do that. */
-    static boolean isForbidden(Throwable error) {
+    public static boolean isForbidden(Throwable error) {
         return find(error).known().advice().equals(permission());
     }
 
@@ -160,28 +160,28 @@ record KnownError(String mark, boolean isTransient, String advice) {
      * Whether the server says that it takes no writes since it is not the master any more, or not yet. Scripts say so as well: {@code READONLY
      * …}, or {@code ERR Error running script … -READONLY …}, by version.
      */
-    static boolean isDemoted(Throwable error) {
+    public static boolean isDemoted(Throwable error) {
         return isAnswer(error) && tellsOfNoMaster(String.valueOf(error.getMessage()));
     }
 
     /** Whether a server that says that is no master, or not yet. */
-    static boolean tellsOfNoMaster(String answer) {
+    public static boolean tellsOfNoMaster(String answer) {
         return NO_MASTER.stream().anyMatch(answer::contains);
     }
 
     /** Whether what answers is several servers behind a proxy, and a call had keys of more than one of them. */
-    static boolean isOfSeveralServers(Throwable error) {
+    public static boolean isOfSeveralServers(Throwable error) {
         return isAnswer(error) && String.valueOf(error.getMessage()).contains("CROSSSLOT");
     }
 
     /** Whether the user has no right to one of the keys of a call, by the server's words before it runs a script. */
-    static boolean isForbiddenKey(Throwable error) {
+    public static boolean isForbiddenKey(Throwable error) {
         String text = String.valueOf(error.getMessage());
         return isAnswer(error) && text.startsWith("NOPERM") && text.contains("key");
     }
 
     /** Whether the server says that it has lost the others, which may have another master by now. */
-    static boolean isCutOff(Throwable error) {
+    public static boolean isCutOff(Throwable error) {
         return isAnswer(error) && LONELY.stream().anyMatch(String.valueOf(error.getMessage())::contains);
     }
 

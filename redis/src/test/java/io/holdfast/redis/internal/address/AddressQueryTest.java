@@ -1,8 +1,9 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.address;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.redis.RedisAddress;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.address;
 
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The parameters of an address. The driver passes over those that it does not know and over values that it cannot read, and takes
  * {@code 2sec} for 2 ms: so a mistyped time limit would silently be another one.
  */
-final class AddressQuery {
+public final class AddressQuery {
 
     /**
      * What a value must be.
@@ -64,7 +64,7 @@ final class AddressQuery {
      * @param query decoded; null for none
      * @throws IllegalArgumentException if a parameter does not exist, or its value is none; saying nothing of the value
      */
-    static void require(@Nullable String query) {
+    public static void require(@Nullable String query) {
         StringTokenizer parameters = new StringTokenizer(query == null ? "" : query, "&;"); // as the driver does
         while (parameters.hasMoreTokens()) {
             requireParameter(parameters.nextToken());
