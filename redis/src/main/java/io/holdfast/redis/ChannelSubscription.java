@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -78,7 +79,7 @@ final class ChannelSubscription {
     /**
      * A closed subscription.
      *
-     * @param tag see {@link Topology#tagOf}
+     * @param tag see {@code Topology.tagOf}
      */
     ChannelSubscription(DriverClient driver, RedisURI server, String tag, ChannelName name, Listener listener) {
         this.driver = driver;

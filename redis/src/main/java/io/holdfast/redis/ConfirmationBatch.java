@@ -1,5 +1,10 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.protocol.LockRequests;
+import io.holdfast.redis.internal.protocol.LockScripts;
+import io.holdfast.redis.internal.script.ReplyDecoder;
+import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.spi.Renewal;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;

@@ -1,5 +1,8 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ServerInfo;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.spi.Printable;
 import java.util.List;

@@ -1,6 +1,10 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.LockRequests;
+import io.holdfast.redis.internal.topology.Destination;
+import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;

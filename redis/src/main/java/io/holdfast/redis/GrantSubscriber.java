@@ -1,6 +1,12 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.redis.internal.protocol.GrantRecipient;
+import io.holdfast.redis.internal.protocol.GrantSecret;
+import io.holdfast.redis.internal.topology.Topology;
+import io.holdfast.redis.internal.topology.TopologyListener;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;

@@ -1,5 +1,8 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.call.PlainCall;
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.protocol.LockKeys;
 import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanCursor;

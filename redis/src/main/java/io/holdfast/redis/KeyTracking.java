@@ -1,5 +1,12 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ConnectionInitializer;
+import io.holdfast.redis.internal.protocol.LockRequests;
+import io.holdfast.redis.internal.script.LongArrayOutput;
+import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.redis.internal.script.ScriptArgs;
+import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;

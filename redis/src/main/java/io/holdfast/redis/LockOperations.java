@@ -1,6 +1,18 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.call.ScriptMono;
+import io.holdfast.redis.internal.connection.DriverClient;
+import io.holdfast.redis.internal.connection.LettuceClient;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.redis.internal.protocol.LockKeys;
+import io.holdfast.redis.internal.protocol.LockRequests;
+import io.holdfast.redis.internal.protocol.QueueLimit;
+import io.holdfast.redis.internal.protocol.RenewalBatch;
+import io.holdfast.redis.internal.script.ScriptRequest;
+import io.holdfast.redis.internal.topology.ClusterTopology;
+import io.holdfast.redis.internal.topology.SingleMasterTopology;
+import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;

@@ -1,7 +1,10 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.topology.Topology;
 import io.lettuce.core.api.StatefulRedisConnection;
 import reactor.core.publisher.Mono;
 

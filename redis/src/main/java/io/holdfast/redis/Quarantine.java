@@ -1,8 +1,12 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ServerInfo;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.error.KnownError;
+import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.Printable;
 import io.lettuce.core.RedisException;

@@ -3,6 +3,9 @@ package io.holdfast.redis;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.redis.internal.address.AddressCheck;
+import io.holdfast.redis.internal.connection.DriverClient;
+import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;

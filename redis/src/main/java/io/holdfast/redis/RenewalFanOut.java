@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
@@ -23,7 +24,7 @@ import reactor.core.publisher.Sinks;
  * Renews claims whose keys are at several masters: one request for each group of keys that may be in one script call, all at once. A
  * group that fails, or is late, is unknown and fails no other.
  *
- * @param groupOf see {@link Topology#groupOf}
+ * @param groupOf see {@code Topology.groupOf}
  * @param renew one request
  */
 record RenewalFanOut(

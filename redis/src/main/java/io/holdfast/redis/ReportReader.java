@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.time.Instant;

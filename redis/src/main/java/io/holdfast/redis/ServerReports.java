@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.connection.ServerInfo;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.ArrayList;

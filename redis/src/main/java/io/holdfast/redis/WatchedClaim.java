@@ -25,7 +25,7 @@ final class WatchedClaim {
 
     private final LockClaim claim;
 
-    /** Which server has its key, see {@link Topology#groupOf}. */
+    /** Which server has its key, see {@code Topology.groupOf}. */
     private final int group;
 
     /** Replaced within the map's own update. */

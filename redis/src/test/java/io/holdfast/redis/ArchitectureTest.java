@@ -9,6 +9,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.conditions.ArchConditions;
+import io.holdfast.redis.internal.call.PlainCall;
 import io.holdfast.testkit.ArchitectureRules;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,8 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.TlsOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.ProtocolVersion;
 import java.io.IOException;

@@ -10,6 +10,8 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.testkit.server.RedisCluster;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;

@@ -4,7 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.call.ScriptMono;
+import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.LockScripts;
+import io.holdfast.redis.internal.script.KeysAndArgs;
+import io.holdfast.redis.internal.script.ScriptRequest;
+import io.holdfast.redis.internal.topology.SingleMasterTopology;
+import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;

@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockQueueFullException;
+import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.LockRequests;
+import io.holdfast.redis.internal.protocol.QueueLimit;
+import io.holdfast.redis.internal.script.ReplyDecoder;
+import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;

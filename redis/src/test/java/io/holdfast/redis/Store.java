@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;

@@ -1,9 +1,0 @@
-package io.holdfast.redis;
-
-/**
- * Where a command is sent. Not nested in {@link Topology}: what is nested in an interface is public.
- *
- * @param link to the server
- * @param asking whether the server wants to hear {@code ASKING} first
- */
-record Destination(CommandLink link, boolean asking) {}

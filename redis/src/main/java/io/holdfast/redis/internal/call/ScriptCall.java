@@ -1,0 +1,330 @@
+package io.holdfast.redis.internal.call;
+
+import io.holdfast.LockException;
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.error.KnownError;
+import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.redis.internal.script.ReplyDecoder;
+import io.holdfast.redis.internal.script.ScriptCommand;
+import io.holdfast.redis.internal.script.ScriptLoads;
+import io.holdfast.redis.internal.script.ScriptPipeline;
+import io.holdfast.redis.internal.script.ScriptRequest;
+import io.holdfast.redis.internal.topology.Destination;
+import io.holdfast.redis.internal.topology.Topology;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.protocol.CommandType;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/**
+ * One subscription to one script: when its answer is requested, sends EVALSHA, once more as EVAL when the server does not know the script,
+ * and passes the answer on. After a cancellation nothing is sent any more, and a command that is not written yet is withdrawn.
+ */
+final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptCommand.Sender<T>, Runnable {
+
+    /** So often a command is sent on: a cluster that still redirects it then has to settle first. */
+    private static final int MOST_REDIRECTIONS = 5;
+
+    private static final int IDLE = 0;
+    private static final int STARTED = 1;
+    private static final int ENDED = 2;
+    private static final int CANCELLED = 3;
+
+    @SuppressWarnings("rawtypes") // a class literal has no type arguments
+    private static final AtomicIntegerFieldUpdater<ScriptCall> STAGE =
+            AtomicIntegerFieldUpdater.newUpdater(ScriptCall.class, "stage");
+
+    private final Topology topology;
+    private final ExceptionTranslator failures;
+    private final ScriptRequest<T> request;
+    private final CoreSubscriber<? super T> subscriber;
+
+    private volatile int stage;
+
+    /** Written by the driver's thread, one answer at a time. */
+    private int redirections;
+
+    /** Where it is to be sent next, on which connection, and whether with the script. Written before it enters the link's queue. */
+    private @Nullable Destination destination;
+
+    private @Nullable StatefulRedisConnection<String, String> connection;
+    private boolean bringsScript;
+
+    /** 0 before it is to be sent. Written within the queue of its first link. */
+    private long order;
+
+    /** What is under way. Written within the queue of a link. */
+    private volatile @Nullable ScriptCommand<?, T> command;
+
+    ScriptCall(
+            Topology topology,
+            ExceptionTranslator failures,
+            ScriptRequest<T> request,
+            CoreSubscriber<? super T> subscriber) {
+        this.topology = topology;
+        this.failures = failures;
+        this.request = request;
+        this.subscriber = subscriber;
+    }
+
+    /** Some operators subscribe ahead of demand; without any, there would be nobody to give a lock to. */
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n) || !STAGE.compareAndSet(this, IDLE, STARTED)) {
+            return;
+        }
+        try {
+            start();
+        } catch (RuntimeException | Error thrown) {
+            end(thrown);
+        }
+    }
+
+    private void start() {
+        if (topology.isClosed()) {
+            refuse(failures.closed(request.subject().get()));
+            return;
+        }
+        CompletableFuture<CommandLink> found = topology.linkFor(request.firstKey());
+        CommandLink known = found.isCompletedExceptionally() ? null : found.getNow(null);
+        if (known != null) {
+            send(new Destination(known, false), false); // nearly always
+            return;
+        }
+        var unused = found.whenComplete((link, error) -> {
+            if (error == null) {
+                send(new Destination(link, false), false);
+            } else {
+                end(error);
+            }
+        });
+    }
+
+    private void send(Destination to, boolean wholeScript) {
+        StatefulRedisConnection<String, String> ready = to.link().ready();
+        if (ready != null) {
+            send(to, ready, wholeScript);
+            return;
+        }
+        to.link().whenConnected((made, error) -> {
+            if (made != null) {
+                send(to, made, wholeScript);
+            } else if (error != null) {
+                topology.suspect(to.link());
+                to.link().scripts().ended(request.script(), this, false);
+                end(error);
+            }
+        });
+    }
+
+    private void send(Destination to, StatefulRedisConnection<String, String> on, boolean wholeScript) {
+        destination = to;
+        connection = on;
+        bringsScript = wholeScript || to.link().scripts().mayLack(request.script());
+        to.link().inOrderWithOthers(this);
+    }
+
+    /** Its turn within the queue of the link. */
+    @Override
+    public void run() {
+        Destination to = destination;
+        StatefulRedisConnection<String, String> on = connection;
+        if (to == null || on == null) {
+            throw nowhere();
+        }
+        ScriptLoads loads = to.link().scripts().loads();
+        order = order == 0 ? loads.nextOrder() : order;
+        if (!isWanted()) {
+            loads.ended(request.script(), this);
+            return;
+        }
+        if (!loads.admits(this, bringsScript)) {
+            return; // it proceeds when the script has got there
+        }
+        try {
+            dispatch(to, on, request.decoder());
+        } catch (RuntimeException | Error thrown) {
+            // Such as a lack of memory. Calls that wait for the script would wait for ever.
+            loads.ended(request.script(), this);
+            end(thrown);
+        }
+    }
+
+    private <R> void dispatch(Destination to, StatefulRedisConnection<String, String> on, ReplyDecoder<R, T> decoder) {
+        ScriptCommand<R, T> sent = new ScriptCommand<>(
+                this, to.link().scripts(), on, bringsScript ? CommandType.EVAL : CommandType.EVALSHA, request, decoder);
+        command = sent;
+        if (isWanted()) {
+            to.link().scripts().send(sent, to.asking());
+        } else { // looked at after the canceller could see what to withdraw
+            to.link().scripts().loads().ended(request.script(), this);
+        }
+    }
+
+    @Override
+    public LuaScript script() {
+        return request.script();
+    }
+
+    @Override
+    public String key() {
+        return request.firstKey();
+    }
+
+    @Override
+    public boolean isWanted() {
+        return stage == STARTED;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+
+    /** At once, if it can: what was given later is in the queue already. */
+    @Override
+    public void proceed(boolean isToBringScript) {
+        Destination to = destination;
+        if (to == null) {
+            return;
+        }
+        StatefulRedisConnection<String, String> ready = to.link().ready();
+        if (ready == null) {
+            send(to, isToBringScript);
+            return;
+        }
+        connection = ready;
+        bringsScript = isToBringScript;
+        run();
+    }
+
+    @Override
+    public <R> void answered(ScriptCommand<R, T> answered, R reply) {
+        try {
+            if (answered.bringsScript()) {
+                answered.pipeline().ended(request.script(), this, false);
+            }
+            T decoded;
+            try {
+                decoded = answered.decoder().decode(reply);
+            } catch (LockException refused) {
+                refuse(refused);
+                return;
+            }
+            succeed(decoded);
+        } catch (RuntimeException | Error thrown) {
+            end(thrown);
+        }
+    }
+
+    /** What was not carried out is sent again, unless its answer is not waited for any more: {@link #run} looks at that. */
+    @Override
+    public void failed(ScriptCommand<?, T> failed, Throwable error) {
+        try {
+            CommandLink link = sentTo();
+            if (failed.bringsScript()) {
+                failed.pipeline().ended(request.script(), this, false);
+            }
+            topology.refused(link, failed.connection(), error);
+            Destination next = isWanted() ? topology.redirected(link.uri(), error) : null;
+            if (error instanceof RedisNoScriptException && !failed.bringsScript() && destination != null) {
+                send(destination, true);
+            } else if (next == null) {
+                fail(failed, error);
+            } else if (redirections++ < MOST_REDIRECTIONS) {
+                send(next, false);
+            } else {
+                fail(failed, new RedisException("redirected too often", error));
+            }
+        } catch (RuntimeException | Error thrown) {
+            // The driver would write it to its log, and the subscriber would wait for ever.
+            end(thrown);
+        }
+    }
+
+    /** The server of the command that is under way, or was last. */
+    private CommandLink sentTo() {
+        Destination to = destination;
+        if (to == null) {
+            throw nowhere();
+        }
+        return to.link();
+    }
+
+    private static IllegalStateException nowhere() {
+        return new IllegalStateException("sent without a place to go to");
+    }
+
+    private void fail(ScriptCommand<?, T> failed, Throwable error) {
+        if (!isWanted()) {
+            return;
+        }
+        if (!KnownError.isAnswer(error)) {
+            CommandLink link = sentTo();
+            topology.suspect(link);
+            if (error instanceof RedisCommandTimeoutException) { // of an inspector, which has no engine
+                link.doubt(failed.connection(), () -> topology.silent(link));
+            }
+            if (!ExceptionTranslator.isUnsent(error)) {
+                request.onUnknown().run();
+            }
+        }
+        end(error);
+    }
+
+    private void succeed(T answer) {
+        if (!STAGE.compareAndSet(this, STARTED, ENDED)) {
+            Operators.onDiscard(answer, subscriber.currentContext());
+            return;
+        }
+        try {
+            subscriber.onNext(answer);
+        } catch (RuntimeException | Error thrown) {
+            subscriber.onError(Operators.onOperatorError(null, thrown, answer, subscriber.currentContext()));
+            return;
+        }
+        subscriber.onComplete();
+    }
+
+    private void end(Throwable error) {
+        if (isWanted()) {
+            refuse(failures.of(request.subject().get(), error));
+        }
+    }
+
+    /** After a cancellation an error concerns nobody. */
+    private void refuse(LockException error) {
+        if (STAGE.compareAndSet(this, STARTED, ENDED)) {
+            subscriber.onError(error);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (STAGE.getAndSet(this, CANCELLED) != STARTED) {
+            return;
+        }
+        ScriptCommand<?, T> sent = command;
+        if (sent == null || sent.isDone()) {
+            return;
+        }
+        ScriptPipeline pipeline = sent.pipeline();
+        request.onUnknown().run();
+        pipeline.unanswered(request.script());
+        sent.withdraw();
+        if (sent.bringsScript()) {
+            pipeline.ended(request.script(), this, true);
+        }
+        // Its time was up, most often. Is the connection dead?
+        CommandLink link = sentTo();
+        link.doubt(sent.connection(), () -> topology.silent(link));
+    }
+}

@@ -1,0 +1,336 @@
+package io.holdfast.redis.internal.connection;
+
+import io.holdfast.redis.internal.error.KnownError;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Our own driver client, with the options that the safety rules need, and the end of all that it started. */
+public final class LettuceClient implements DriverClient {
+
+    /** For the socket, and again for the handshake: a server that takes longer will not be of use to a lock. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    private static final int SHUTDOWN_SECONDS = 2;
+
+    /** Longer than all that is waited for. */
+    private static final int CLOSING_SECONDS = 15;
+
+    private final RedisClient client;
+    private final TlsOptions tls;
+
+    /** The options of the client, given those of TLS. */
+    private final Function<SslOptions, ClientOptions> options;
+
+    private final DriverResources resources;
+    private final @Nullable ClientResources own;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    private final Consumer<CommandLink> onConnected;
+
+    /** Connections in the making. */
+    private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
+
+    private final ActiveConnections active = new ActiveConnections();
+
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    /** Written once, before the first connection. */
+    private volatile ConnectionInitializer setup = ConnectionInitializer.NONE;
+
+    private LettuceClient(
+            RedisClient client,
+            TlsOptions tls,
+            Function<SslOptions, ClientOptions> options,
+            DriverResources resources,
+            @Nullable ClientResources own,
+            Consumer<CommandLink> onConnected) {
+        this.client = client;
+        this.tls = tls;
+        this.options = options;
+        this.resources = resources;
+        this.own = own;
+        this.onConnected = onConnected;
+        client.addListener(active);
+    }
+
+    /**
+     * For locks: the engine bounds every operation, and the driver's timer would only cost.
+     *
+     * @param protocol the only one to be spoken; null for the newest that the server has
+     * @param onConnected told of each connection for commands that is in force, for the first time or again
+     */
+    public static LettuceClient create(
+            @Nullable ClientResources shared,
+            TlsOptions tls,
+            @Nullable ProtocolVersion protocol,
+            Consumer<CommandLink> onConnected) {
+        return create(
+                shared,
+                tls,
+                protocol,
+                TimeoutOptions.builder().timeoutCommands(false).build(),
+                onConnected);
+    }
+
+    /** For an inspector: it has no engine, so the driver bounds the commands. */
+    public static LettuceClient create(@Nullable ClientResources shared, TlsOptions tls, TimeoutOptions timeouts) {
+        return create(shared, tls, null, timeouts, link -> {});
+    }
+
+    private static LettuceClient create(
+            @Nullable ClientResources shared,
+            TlsOptions tls,
+            @Nullable ProtocolVersion protocol,
+            TimeoutOptions timeouts,
+            Consumer<CommandLink> onConnected) {
+        ClientResources used = shared == null ? resources() : shared;
+        ClientResources own = shared == null ? used : null;
+        DriverResources resources = new DriverResources(used);
+        RedisClient client = RedisClient.create(resources);
+        client.setOptions(options(SslOptions.create(), protocol, timeouts));
+        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, own, onConnected);
+    }
+
+    /** The driver forgets what it does not replay, and the command would wait for its answer for ever: so it fails. */
+    private static boolean drop(RedisCommand<?, ?, ?> command) {
+        boolean unused = command.completeExceptionally(
+                new RedisException("the connection was closed before the answer came; the command is not sent again"));
+        return true;
+    }
+
+    /** The caller may change his; a time limit that was not chosen becomes ours. */
+    public static RedisURI copyOf(RedisURI given) {
+        RedisURI.Builder copy = RedisURI.builder(given);
+        given.getSentinels().forEach(sentinel -> copy.withSentinel(copyOf(sentinel)));
+        if (given.getSentinelMasterId() != null) {
+            copy.withSentinelMasterId(given.getSentinelMasterId());
+        }
+        RedisURI uri = copy.build();
+        if (uri.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+            uri.setTimeout(CONNECT_TIMEOUT);
+        }
+        return uri;
+    }
+
+    private static ClientResources resources() {
+        return DefaultClientResources.builder()
+                // The driver's own goes up to 30 s, and nothing can be locked during a pause.
+                .reconnectDelay(
+                        Delay.exponential(Duration.ofMillis(1), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
+                .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+                .build();
+    }
+
+    private static ClientOptions options(SslOptions ssl, @Nullable ProtocolVersion protocol, TimeoutOptions timeouts) {
+        return ClientOptions.builder()
+                .protocolVersion(protocol)
+                .autoReconnect(true)
+                .sslOptions(ssl)
+                // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .replayFilter(LettuceClient::drop)
+                .timeoutOptions(timeouts)
+                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(CONNECT_TIMEOUT)
+                        .keepAlive(true)
+                        .tcpNoDelay(true)
+                        .build())
+                .build();
+    }
+
+    @Override
+    public ConnectionInitializer setup() {
+        return (link, made) -> setup.prepare(link, made);
+    }
+
+    @Override
+    public void prepareBy(ConnectionInitializer wanted) {
+        setup = wanted;
+    }
+
+    @Override
+    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
+        return made(uri, () -> client.connectAsync(StringCodec.UTF8, uri));
+    }
+
+    @Override
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
+        return made(uri, () -> client.connectPubSubAsync(StringCodec.UTF8, uri));
+    }
+
+    private <C extends StatefulConnection<String, String>> CompletableFuture<C> made(
+            RedisURI uri, Supplier<CompletionStage<C>> start) {
+        CompletableFuture<C> result = new CompletableFuture<>();
+        attempts.add(result);
+        if (!hasTls(uri)) {
+            make(start, result);
+            return result;
+        }
+        var unused = tls.options().whenComplete((ssl, error) -> {
+            if (error != null || isClosed()) {
+                fail(result, error != null ? error : closed());
+            } else {
+                client.setOptions(options.apply(ssl));
+                make(start, result);
+            }
+        });
+        return result;
+    }
+
+    private static boolean hasTls(RedisURI uri) {
+        return uri.isSsl() || uri.getSentinels().stream().anyMatch(RedisURI::isSsl);
+    }
+
+    private <C extends StatefulConnection<String, String>> void make(
+            Supplier<CompletionStage<C>> start, CompletableFuture<C> result) {
+        try {
+            var unused = start.get().whenComplete((connection, error) -> {
+                if (error != null) {
+                    fail(result, error);
+                } else {
+                    var unusedEnd =
+                            active.when(connection).whenComplete((nothing, lost) -> hand(connection, lost, result));
+                }
+            });
+        } catch (RuntimeException | Error closed) {
+            // The waiting commands have to hear of an Error too, such as a class that the driver lacks.
+            fail(result, closed);
+        }
+    }
+
+    private <C extends StatefulConnection<String, String>> void hand(
+            C connection, @Nullable Throwable lost, CompletableFuture<C> result) {
+        if (lost == null && !isClosed()) {
+            attempts.removeIf(it -> it == result);
+            result.complete(connection);
+            return;
+        }
+        // The driver would restore it for nobody; and its shutdown closes what it knows, and may not have known this
+        // one.
+        var unusedClosing = connection.closeAsync();
+        fail(result, lost != null ? lost : closed());
+    }
+
+    private static CancellationException closed() {
+        return new CancellationException(KnownError.CLOSED);
+    }
+
+    private void fail(CompletableFuture<?> attempt, Throwable error) {
+        attempts.removeIf(it -> it == attempt);
+        attempt.completeExceptionally(isClosed() ? closed() : error);
+    }
+
+    @Override
+    public void connected(CommandLink link) {
+        onConnected.accept(link);
+    }
+
+    @Override
+    public boolean runWhereCommandsAreWritten(Runnable task) {
+        return resources.eventLoop().execute(task);
+    }
+
+    @Override
+    public void later(Duration pause, Runnable task) {
+        if (isClosed()) {
+            return;
+        }
+        try {
+            var unused = client.getResources()
+                    .eventExecutorGroup()
+                    .schedule(
+                            () -> {
+                                if (!isClosed()) {
+                                    task.run();
+                                }
+                            },
+                            pause.toNanos(),
+                            TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException closing) {
+            // Closed at this moment, or the shared resources were shut down: there is nothing to do later.
+        }
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public boolean isClosed() {
+        return isClosed.get();
+    }
+
+    @Override
+    public Mono<Void> close() {
+        if (isClosed.compareAndSet(false, true)) {
+            // The driver's shutdown waits for its timer's thread: on a thread that may wait, and ends then.
+            Thread closer = new Thread(this::shutdown, "holdfast-redis-close");
+            closer.setDaemon(true);
+            closer.start();
+        }
+        return Mono.fromFuture(closed, true);
+    }
+
+    private void shutdown() {
+        // The driver's event loop spins for ever in its SharedLock once a thread that wrote has died of an Error there
+        // (redis/lettuce#3880), and its shutdown waits for that loop.
+        var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
+        try {
+            resources.closeUnfinished();
+            awaitAttempts();
+            client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            if (own != null) {
+                own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();
+            }
+        } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
+            // Nothing can be done about it, and nobody is helped by knowing.
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    /** A connection that is being made when its event loop ends would never be closed. */
+    private void awaitAttempts() throws InterruptedException, ExecutionException {
+        try {
+            CompletableFuture.allOf(attempts.toArray(CompletableFuture<?>[]::new))
+                    .exceptionally(failed -> null)
+                    .get(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException notEvenAChannel) {
+            // Such as a name that is being looked up. It is not waited for any longer.
+        }
+    }
+}

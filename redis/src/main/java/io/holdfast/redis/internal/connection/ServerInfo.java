@@ -1,0 +1,36 @@
+package io.holdfast.redis.internal.connection;
+
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the answer to INFO says, as far as a lock is concerned.
+ *
+ * @param version {@code redis_version}; null when it is not told
+ * @param evictionPolicy {@code maxmemory_policy}; null when it is not told
+ * @param uptimeSeconds {@code uptime_in_seconds}; empty when it is not told
+ */
+public record ServerInfo(@Nullable String version, @Nullable String evictionPolicy, OptionalLong uptimeSeconds) {
+
+    /** Reads lines such as {@code uptime_in_seconds:17}; others are passed over. */
+    public static ServerInfo parse(String text) {
+        Map<String, String> fields = text.lines()
+                .map(line -> line.split(":", 2))
+                .filter(parts -> parts.length == 2)
+                .collect(Collectors.toMap(parts -> parts[0], parts -> parts[1].strip(), (first, second) -> first));
+        return new ServerInfo(
+                fields.get("redis_version"), fields.get("maxmemory_policy"), seconds(fields.get("uptime_in_seconds")));
+    }
+
+    private static OptionalLong seconds(@Nullable String digits) {
+        boolean isNumber = digits != null && digits.matches("\\d{1,12}");
+        return isNumber ? OptionalLong.of(Long.parseLong(digits)) : OptionalLong.empty();
+    }
+
+    /** Whether a held lock may be deleted to make room. */
+    public boolean mayEvict() {
+        return evictionPolicy != null && !evictionPolicy.equals("noeviction");
+    }
+}

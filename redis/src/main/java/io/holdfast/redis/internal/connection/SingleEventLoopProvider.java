@@ -1,0 +1,67 @@
+package io.holdfast.redis.internal.connection;
+
+import io.lettuce.core.resource.EventLoopGroupProvider;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutorGroup;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives a client one of the threads that the resources have, for all its connections. A grant comes on the line for pushes, and what its
+ * holder sends goes out on the one for commands: on two threads each hand-off would wake one more of them.
+ */
+final class SingleEventLoopProvider implements EventLoopGroupProvider {
+
+    private final EventLoopGroupProvider given;
+
+    /** The groups, by the loops that were taken from them. An event loop is a group of one. */
+    private final ConcurrentMap<EventExecutorGroup, EventLoopGroup> taken = new ConcurrentHashMap<>();
+
+    /** Null before the first connection. Written by the thread that makes it. */
+    private volatile @Nullable EventLoop loop;
+
+    SingleEventLoopProvider(EventLoopGroupProvider given) {
+        this.given = given;
+    }
+
+    @Override
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"
+    }) // the driver takes it for an EventLoopGroup, which it is
+    public <T extends EventLoopGroup> T allocate(Class<T> type) {
+        EventLoopGroup group = given.allocate(type);
+        EventLoop one = group.next();
+        taken.put(one, group);
+        loop = one;
+        return (T) one;
+    }
+
+    /** Has the loop run it, also when this thread is the loop: after all that it has read in this turn. False when there is none. */
+    boolean execute(Runnable task) {
+        EventLoop present = loop;
+        if (present == null) {
+            return false;
+        }
+        present.execute(task);
+        return true;
+    }
+
+    @Override
+    public int threadPoolSize() {
+        return given.threadPoolSize();
+    }
+
+    @Override
+    public Future<Boolean> release(EventExecutorGroup one, long quietPeriod, long timeout, TimeUnit unit) {
+        EventLoopGroup group = taken.remove(one);
+        return given.release(group == null ? one : group, quietPeriod, timeout, unit);
+    }
+
+    @Override
+    public Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit unit) {
+        return given.shutdown(quietPeriod, timeout, unit);
+    }
+}

@@ -1,0 +1,72 @@
+package io.holdfast.redis.internal.connection;
+
+import io.lettuce.core.SslOptions;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The authorities and the certificate for connections with TLS. Without authorities of the caller's, those of the JVM are trusted. The driver
+ * would read their file for each connection, on its event loop, so they are read here: once, on a thread that may wait.
+ */
+public final class TlsOptions {
+
+    private final @Nullable TrustManagerFactory authorities;
+    private final @Nullable KeyManagerFactory identity;
+    private final AtomicReference<@Nullable CompletableFuture<SslOptions>> options = new AtomicReference<>();
+
+    public TlsOptions(@Nullable TrustManagerFactory authorities, @Nullable KeyManagerFactory identity) {
+        this.authorities = authorities;
+        this.identity = identity;
+    }
+
+    /** Without options of the caller's. */
+    public static TlsOptions defaults() {
+        return new TlsOptions(null, null);
+    }
+
+    /** Fails when the authorities of the JVM cannot be read; the next call tries again. */
+    CompletableFuture<SslOptions> options() {
+        CompletableFuture<SslOptions> made = new CompletableFuture<>();
+        CompletableFuture<SslOptions> known = options.compareAndExchange(null, made);
+        if (known != null) {
+            return known;
+        }
+        try {
+            if (authorities != null) {
+                made.complete(with(authorities));
+            } else {
+                Thread reader = new Thread(() -> read(made), "holdfast-redis-trust");
+                reader.setDaemon(true);
+                reader.start();
+            }
+        } catch (RuntimeException | Error thrown) {
+            fail(made, thrown); // such as a lack of threads: connections would wait for ever
+        }
+        return made;
+    }
+
+    private void read(CompletableFuture<SslOptions> made) {
+        try {
+            TrustManagerFactory ofTheJvm = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            ofTheJvm.init((KeyStore) null);
+            made.complete(with(ofTheJvm));
+        } catch (GeneralSecurityException | RuntimeException | Error unreadable) {
+            fail(made, unreadable);
+        }
+    }
+
+    private void fail(CompletableFuture<SslOptions> made, Throwable error) {
+        options.set(null);
+        made.completeExceptionally(error);
+    }
+
+    private SslOptions with(TrustManagerFactory trusted) {
+        SslOptions.Builder built = SslOptions.builder().trustManager(trusted);
+        return (identity == null ? built : built.keyManager(identity)).build();
+    }
+}

@@ -1,0 +1,119 @@
+package io.holdfast.redis.internal.protocol;
+
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.script.ScriptArgs;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of one lock's keys: the first is prefix, name in braces, and what the lock is; the others add to it. The name is the
+ * hash tag, so all keys of a lock are in one slot of a cluster; percent signs and braces in it are percent-encoded, so that no name
+ * can choose another tag or another lock's keys.
+ *
+ * @param holder the key of the holder or holders, of which all others are made
+ * @param type what the lock is
+ */
+public record LockKeys(String holder, Type type) {
+
+    /** What a lock is: those of one name are different locks. The two sides of a read/write lock are one. */
+    public enum Type {
+        MUTEX("}:mutex"),
+        READ_WRITE("}:rw"),
+        SEMAPHORE("}:semaphore");
+
+        private final String suffix;
+
+        Type(String suffix) {
+            this.suffix = suffix;
+        }
+
+        static Type of(LockKind kind) {
+            return switch (kind) {
+                case MUTEX -> MUTEX;
+                case READ, WRITE -> READ_WRITE;
+                case SEMAPHORE -> SEMAPHORE;
+            };
+        }
+    }
+
+    public static LockKeys of(String prefix, LockKey key) {
+        Type type = Type.of(key.kind());
+        return new LockKeys(prefix + '{' + encode(key.name()) + type.suffix, type);
+    }
+
+    /** Reads the holder's key; null when it is not one. */
+    public static @Nullable LockKeys parse(String holder) {
+        int tag = holder.indexOf('{');
+        for (Type type : Type.values()) {
+            if (tag >= 0 && holder.endsWith(type.suffix) && tag + 1 < holder.length() - type.suffix.length()) {
+                return new LockKeys(holder, type);
+            }
+        }
+        return null;
+    }
+
+    /** Reads a holder's key with exactly this prefix and a name that could be a lock's; null when it is not one. */
+    public static @Nullable LockKeys parse(String prefix, String holder) {
+        LockKeys keys = holder.startsWith(prefix + '{') ? parse(holder) : null;
+        boolean isOurs = keys != null && holder.equals(prefix + '{' + encode(keys.lockName()) + keys.type().suffix);
+        return isOurs ? keys : null;
+    }
+
+    /** The keys that tell everything of the lock, in the order of the inspector's KEYS. */
+    public List<String> inspected() {
+        String fourth = type == Type.MUTEX ? ":gone" : ":token"; // a mutex has its token in the record
+        return List.of(
+                holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holders());
+    }
+
+    /** Appends how many keys the scripts have, and the keys in the order of their KEYS. */
+    void writeAll(String claimId, ScriptArgs to) {
+        byte[] head = holder.getBytes(StandardCharsets.UTF_8);
+        if (type == Type.MUTEX) {
+            to.text("5")
+                    .key(head, "")
+                    .key(head, ":queue")
+                    .key(head, ":waiters")
+                    .key(head, ":gone")
+                    .key(head, ":interest");
+            return;
+        }
+        to.text("7")
+                .key(head, "")
+                .key(head, ":queue")
+                .key(head, ":waiters")
+                .key(head, ":token")
+                .key(head, ":gone:", claimId)
+                .key(head, ":interest")
+                .key(head, ":holders");
+    }
+
+    /** The keys that a renewal needs. */
+    List<String> renewed() {
+        return type == Type.MUTEX ? List.of(holder) : List.of(holder, holders());
+    }
+
+    private String holders() {
+        return holder + ":holders";
+    }
+
+    /** The lock's name, for messages. */
+    public String lockName() {
+        String encoded = holder.substring(holder.indexOf('{') + 1, holder.length() - type.suffix.length());
+        return encoded.replace("%7B", "{").replace("%7D", "}").replace("%25", "%");
+    }
+
+    /** What is said of a failure that concerns this lock. */
+    ExceptionTranslator.Subject subject(String verb) {
+        String name = lockName();
+        return new ExceptionTranslator.Subject(name, "%s lock '%s' (key '%s')".formatted(verb, name, holder));
+    }
+
+    private static String encode(String name) {
+        boolean isPlain = name.indexOf('{') < 0 && name.indexOf('}') < 0 && name.indexOf('%') < 0;
+        return isPlain ? name : name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
+    }
+}

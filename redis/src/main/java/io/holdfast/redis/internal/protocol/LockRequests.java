@@ -1,0 +1,261 @@
+package io.holdfast.redis.internal.protocol;
+
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.script.JoinedCalls;
+import io.holdfast.redis.internal.script.KeysAndArgs;
+import io.holdfast.redis.internal.script.ScriptArgs;
+import io.holdfast.redis.internal.script.ScriptRequest;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
+public final class LockRequests {
+
+    /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
+    private static final String TOMBSTONE_MILLIS = "30000";
+
+    private static final String NO_TOMBSTONE = "0";
+
+    /** A hundred years: the end of a longer lease would not fit into the record. */
+    private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
+
+    private static final Renewal NOT_HELD = new Renewal.NotHeld();
+
+    private final String keyPrefix;
+    private final String claimMillis;
+    private final QueueLimit limit;
+    private final Function<RedisURI, String> ownChannel;
+    private final UnansweredClaims unanswered = new UnansweredClaims();
+
+    /**
+     * Requests of one client.
+     *
+     * @param limit how many may wait for one lock
+     * @param ownChannel the name of the channel that the client has at a server
+     */
+    public LockRequests(String keyPrefix, Duration claimTime, QueueLimit limit, Function<RedisURI, String> ownChannel) {
+        LockScripts.readAll();
+        this.keyPrefix = keyPrefix;
+        claimMillis = Long.toString(claimTime.toMillis());
+        this.limit = limit;
+        this.ownChannel = ownChannel;
+    }
+
+    /**
+     * A recipient.
+     *
+     * @param recipient where the claim can be told, and told of the answer before it is passed on
+     */
+    public ScriptRequest<LockAttempt> acquire(LockClaim claim, GrantRecipient recipient) {
+        LockKeys keys = keysOf(claim);
+        return new ScriptRequest<>(
+                LockScripts.of(keys.type()).acquire(),
+                keys.holder(),
+                keys.type() == LockKeys.Type.MUTEX
+                        ? new MutexAcquire(this, claim, keys, recipient)
+                        : (to, server) -> writeSharedAcquire(claim, keys, recipient.channelAt(server), recipient, to),
+                3,
+                reply -> attempt(claim, keys, recipient, reply),
+                () -> keys.subject("acquire"),
+                () -> unanswered.add(claim.id()));
+    }
+
+    private record MutexAcquire(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
+            implements JoinedCalls.Operation {
+
+        @Override
+        public void write(ScriptArgs to, RedisURI server) {
+            keys.writeAll(claim.id(), to);
+            writeArgs(to, server);
+        }
+
+        @Override
+        public void writeArgs(ScriptArgs to, RedisURI server) {
+            String channel = recipient.channelAt(server);
+            String secret = channel.isEmpty() ? "" : recipient.secret();
+            char echo = recipient.wantsEcho() ? '1' : '0';
+            long lease = leaseMillis(claim);
+            boolean isUsual = claim.attempt() == 1 && claim.tokenFloor() == 0;
+            to.text(claim.id())
+                    .text((isUsual ? "A" : "a") + lease)
+                    .text(claim.attempt() + " " + lease + ' ' + channel)
+                    .text(requests.word(claim.waiting())
+                            + ' '
+                            + claim.tokenFloor()
+                            + ' '
+                            + echo
+                            + ' '
+                            + requests.claimMillis
+                            + ' '
+                            + secret);
+        }
+    }
+
+    private record MutexRelease(
+            LockRequests requests, LockKeys keys, String id, int attempt, String tombstoneMillis, boolean isUnanswered)
+            implements JoinedCalls.Operation {
+
+        @Override
+        public void write(ScriptArgs to, RedisURI server) {
+            keys.writeAll(id, to);
+            writeArgs(to, server);
+        }
+
+        @Override
+        public void writeArgs(ScriptArgs to, RedisURI server) {
+            to.text(id)
+                    .text((isUnanswered ? "r" : "R") + attempt)
+                    .text(requests.ownChannel.apply(server))
+                    .text(requests.claimMillis + ' ' + tombstoneMillis);
+        }
+    }
+
+    private void writeSharedAcquire(
+            LockClaim claim, LockKeys keys, String channel, GrantRecipient recipient, ScriptArgs to) {
+        keys.writeAll(claim.id(), to);
+        to.text(claim.id())
+                .number(leaseMillis(claim))
+                .number(claim.attempt())
+                .text(word(claim.waiting()))
+                .number(claim.tokenFloor())
+                .text(claimMillis)
+                .text(channel)
+                .text(word(claim.key().kind()))
+                .number(claim.key().permits())
+                .text(channel.isEmpty() ? "" : recipient.secret())
+                .text(recipient.wantsEcho() ? "1" : "0");
+    }
+
+    private String word(Waiting waiting) {
+        return switch (waiting) {
+            case NONE -> "none";
+            case NOTIFY -> "notify";
+            case QUEUE -> limit.word();
+        };
+    }
+
+    private static String word(LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> "mutex";
+            case READ -> "read";
+            case WRITE -> "write";
+            case SEMAPHORE -> "semaphore";
+        };
+    }
+
+    private LockAttempt attempt(LockClaim claim, LockKeys keys, GrantRecipient recipient, long[] reply) {
+        if (QueueLimit.isMet(reply)) {
+            recipient.refused();
+            throw limit.refusal(keys.lockName(), reply[1]);
+        }
+        return recipient.answered(Replies.attempt(reply, leaseMillis(claim)));
+    }
+
+    /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
+    public ScriptRequest<List<Renewal>> renew(List<LockClaim> claims) {
+        List<String> keys = new ArrayList<>(claims.size());
+        List<String> args = new ArrayList<>(2 * claims.size());
+        for (LockClaim claim : claims) {
+            keys.addAll(keysOf(claim).renewed());
+            args.add(claim.id());
+            args.add(Long.toString(leaseMillis(claim)));
+        }
+        return new ScriptRequest<>(
+                LockScripts.of(claims.get(0)).renew(),
+                keys.get(0),
+                KeysAndArgs.of(keys, args),
+                claims.size(),
+                reply -> renewed(claims, reply),
+                () -> subjectOfRenewal(claims),
+                LockRequests::nothing);
+    }
+
+    private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {
+        boolean[] held = Replies.yesOrNo(reply, claims.size());
+        List<Renewal> answers = new ArrayList<>(held.length);
+        for (int i = 0; i < held.length; i++) {
+            // Whole milliseconds were sent, so no more is promised.
+            Duration lease = Duration.ofMillis(leaseMillis(claims.get(i)));
+            answers.add(held[i] ? new Renewal.Held(lease) : NOT_HELD);
+        }
+        return answers;
+    }
+
+    private ExceptionTranslator.Subject subjectOfRenewal(List<LockClaim> claims) {
+        return claims.size() == 1
+                ? keysOf(claims.get(0)).subject("renew")
+                : new ExceptionTranslator.Subject("", "renew %d locks".formatted(claims.size()));
+    }
+
+    public ScriptRequest<Ownership> release(LockClaim claim) {
+        return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
+    }
+
+    /** For a grant that nobody waits for. Often it was released already and the push comes late: so without a tombstone. */
+    public ScriptRequest<Ownership> giveBack(LockKeys keys, String claimId, int attempt) {
+        return release(keys, claimId, attempt, NO_TOMBSTONE);
+    }
+
+    /** For an operator who takes a lock away from a claim that holds it. */
+    public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
+        return release(keys, claimId, 1, NO_TOMBSTONE);
+    }
+
+    private ScriptRequest<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
+        boolean isUnanswered = unanswered.contains(id);
+        return new ScriptRequest<>(
+                LockScripts.of(keys.type()).release(),
+                keys.holder(),
+                keys.type() == LockKeys.Type.MUTEX
+                        ? new MutexRelease(this, keys, id, attempt, tombstoneMillis, isUnanswered)
+                        : (to, server) -> {
+                            keys.writeAll(id, to);
+                            to.text(id)
+                                    .number(attempt)
+                                    .text(claimMillis)
+                                    .text(tombstoneMillis)
+                                    .text(isUnanswered ? "1" : "0")
+                                    .text(ownChannel.apply(server));
+                        },
+                1,
+                reply -> ended(id, reply),
+                () -> keys.subject("release"),
+                LockRequests::nothing);
+    }
+
+    private Ownership ended(String id, long[] reply) {
+        boolean hasEnded = Replies.yesOrNo(reply, 1)[0];
+        unanswered.remove(id);
+        return hasEnded ? Ownership.HELD : Ownership.NOT_HELD;
+    }
+
+    /** What is said of a failure that concerns this claim. */
+    public ExceptionTranslator.Subject subject(String verb, LockClaim claim) {
+        return keysOf(claim).subject(verb);
+    }
+
+    /** The key by which a renewal of this claim is put together with others. */
+    public String holderKey(LockClaim claim) {
+        return keysOf(claim).holder();
+    }
+
+    private LockKeys keysOf(LockClaim claim) {
+        return LockKeys.of(keyPrefix, claim.key());
+    }
+
+    /** What is asked for, and answered: a longer lease becomes the longest. */
+    private static long leaseMillis(LockClaim claim) {
+        return Math.min(claim.lease().toMillis(), LONGEST_LEASE_MILLIS);
+    }
+
+    private static void nothing() {}
+}

@@ -1,0 +1,47 @@
+package io.holdfast.redis.internal.protocol;
+
+import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.spi.LockClaim;
+
+/** The scripts of one sort of lock: a mutex has a leaner one than the locks that several may hold, and the same to acquire and to release. */
+public enum LockScripts {
+    MUTEX("mutex", "mutex", "mutex_renew"),
+    SHARED("shared_acquire", "shared_release", "shared_renew");
+
+    private final LuaScript acquire;
+    private final LuaScript release;
+    private final LuaScript renew;
+
+    /** Reads files: see {@link #readAll}. */
+    LockScripts(String acquire, String release, String renew) {
+        this.acquire = LuaScript.load(acquire);
+        this.release = acquire.equals(release) ? this.acquire : LuaScript.load(release);
+        this.renew = LuaScript.load(renew);
+    }
+
+    /**
+     * Called when a back end is made. The first call initialises this enum, which reads the files; else the first use of a script
+     * would, and that may be on an event loop.
+     */
+    static void readAll() {}
+
+    static LockScripts of(LockKeys.Type type) {
+        return type == LockKeys.Type.MUTEX ? MUTEX : SHARED;
+    }
+
+    public static LockScripts of(LockClaim claim) {
+        return of(LockKeys.Type.of(claim.key().kind()));
+    }
+
+    public LuaScript acquire() {
+        return acquire;
+    }
+
+    public LuaScript release() {
+        return release;
+    }
+
+    public LuaScript renew() {
+        return renew;
+    }
+}

@@ -1,0 +1,77 @@
+package io.holdfast.redis.internal.protocol;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the numbers of a server mean, and which of them no sound server sends. A time in a reply that is longer than the time that was asked
+ * for is cut to that.
+ */
+public final class Replies {
+
+    /** Where Lua's numbers lose digits. */
+    private static final long TOKEN_LIMIT = 1L << 53;
+
+    private static final int ACQUIRED = 1;
+    private static final int QUEUED = 2;
+    private static final int CONTENDED = 3;
+
+    private Replies() {}
+
+    /**
+     * The answer to a look.
+     *
+     * @param leaseMillis what was asked for
+     * @throws IllegalStateException if it is none that the scripts give
+     */
+    static LockAttempt attempt(long[] reply, long leaseMillis) {
+        if (reply.length == 1 && isToken(reply[0])) {
+            return new LockAttempt.Acquired(reply[0], Duration.ofMillis(leaseMillis));
+        }
+        if (reply.length == 3 && reply[0] == ACQUIRED && isToken(reply[1]) && reply[2] > 0) {
+            return new LockAttempt.Acquired(reply[1], Duration.ofMillis(Math.min(reply[2], leaseMillis)));
+        }
+        if (reply.length == 2 && reply[1] > 0) {
+            Duration lookAgainWithin = Duration.ofMillis(Math.min(reply[1], leaseMillis));
+            if (reply[0] == QUEUED) {
+                return new LockAttempt.Queued(lookAgainWithin);
+            } else if (reply[0] == CONTENDED) {
+                return new LockAttempt.Contended(lookAgainWithin);
+            }
+        }
+        throw unexpected(reply);
+    }
+
+    /** A pushed grant; null for one that no sound server sends. */
+    public static WatchSignal.@Nullable Granted granted(long token, int attempt, long validMillis) {
+        boolean isSound = isToken(token) && attempt > 0 && validMillis > 0 && validMillis < TOKEN_LIMIT / 1_000_000;
+        return isSound ? new WatchSignal.Granted(token, attempt, Duration.ofMillis(validMillis)) : null;
+    }
+
+    /**
+     * Whether each one of so many is so.
+     *
+     * @throws IllegalStateException if there are others than 0 and 1, or too few of them
+     */
+    static boolean[] yesOrNo(long[] reply, int count) {
+        boolean[] answers = new boolean[count];
+        for (int i = 0; i < count; i++) {
+            if (reply.length != count || (reply[i] != 0 && reply[i] != 1)) {
+                throw unexpected(reply);
+            }
+            answers[i] = reply[i] == 1;
+        }
+        return answers;
+    }
+
+    private static boolean isToken(long number) {
+        return number > 0 && number < TOKEN_LIMIT;
+    }
+
+    private static IllegalStateException unexpected(long[] reply) {
+        String more = reply.length == 0 ? "or of too many" : "the first is " + reply[0];
+        return new IllegalStateException("unexpected reply of %d numbers, %s".formatted(reply.length, more));
+    }
+}

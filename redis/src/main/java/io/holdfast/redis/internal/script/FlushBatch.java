@@ -1,0 +1,63 @@
+package io.holdfast.redis.internal.script;
+
+import io.lettuce.core.protocol.RedisCommand;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Scripts that are due together, and are given to the driver together: it writes them with one system call. Used within one {@link
+ * SendQueue} only.
+ */
+public final class FlushBatch {
+
+    /** More than these leave in parts: the server runs the first ones while the next are written. Less would be more system calls. */
+    public static final int MOST = 16;
+
+    /** To one connection. */
+    private List<ScriptCommand<?, ?>> commands = new ArrayList<>(MOST);
+
+    /** To be sent soon. */
+    void add(ScriptCommand<?, ?> command) {
+        if (!commands.isEmpty() && commands.get(0).connection() != command.connection()) {
+            sendAll();
+        }
+        commands.add(command);
+        if (commands.size() == MOST) {
+            sendAll();
+        }
+    }
+
+    /** Sends what was added. Call it before anything else is sent. */
+    void sendAll() {
+        if (commands.size() == 1) {
+            send(commands.remove(0));
+        } else if (!commands.isEmpty()) {
+            List<ScriptCommand<?, ?>> due = commands;
+            commands = new ArrayList<>(MOST);
+            send(due);
+        }
+    }
+
+    private static void send(ScriptCommand<?, ?> command) {
+        try {
+            command.pipeline().asked();
+            var unused = command.connection().dispatch(command);
+        } catch (RuntimeException | Error thrown) {
+            boolean unused = command.completeExceptionally(thrown);
+        }
+    }
+
+    private static void send(List<ScriptCommand<?, ?>> due) {
+        ScriptCommand<?, ?> first = due.get(0);
+        try {
+            first.pipeline().asked();
+            List<RedisCommand<String, String, ?>> all =
+                    first.pipeline().joinsCalls() ? JoinedCalls.join(due) : new ArrayList<>(due);
+            var unused = first.connection().dispatch(all);
+        } catch (RuntimeException | Error thrown) {
+            due.forEach(command -> {
+                boolean unused = command.completeExceptionally(thrown);
+            });
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.holdfast.redis.internal.script;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** The answers of several operations, in their order: each a number, a short list of numbers, or {@code {0, error}}. */
+final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answers> {
+
+    /** The longest sound answer has three numbers. */
+    private static final int MOST_NUMBERS = 4;
+
+    /** What was answered to one operation. */
+    static final class Answer {
+
+        private final long[] numbers;
+        private final @Nullable String error;
+
+        private Answer(long[] numbers, @Nullable String error) {
+            this.numbers = numbers;
+            this.error = error;
+        }
+
+        /** As if the operation had been a call of its own. */
+        void pass(CommandOutput<?, ?, ?> to) {
+            if (error != null) {
+                to.setError(error);
+            } else {
+                for (long number : numbers) {
+                    to.set(number);
+                }
+            }
+            to.complete(0);
+        }
+    }
+
+    /** What was answered to all of them. What the server sends beyond that is not kept. */
+    static final class Answers {
+
+        private final @Nullable Answer[] all;
+        private int count;
+
+        private Answers(int most) {
+            all = new Answer[most];
+        }
+
+        private void add(Answer answer) {
+            if (count < all.length) {
+                all[count] = answer;
+            }
+            count++;
+        }
+
+        /** Null where the server sent none. */
+        @Nullable
+        Answer of(int operation) {
+            return count > all.length ? null : all[operation];
+        }
+
+        /** Of a call with one operation, which is answered by itself: its numbers are no answers of several. */
+        Answer alone() {
+            long[] numbers = new long[Math.min(count, all.length)];
+            for (int i = 0; i < numbers.length; i++) {
+                Answer part = all[i];
+                numbers[i] = part != null && part.numbers.length == 1 ? part.numbers[0] : 0;
+            }
+            return new Answer(numbers, null);
+        }
+    }
+
+    private final long[] numbers = new long[MOST_NUMBERS];
+    private int length;
+    private @Nullable String text;
+
+    /**
+     * Nothing yet.
+     *
+     * @param operations how many were sent
+     */
+    JoinedOutput(int operations) {
+        super(StringCodec.UTF8, new Answers(Math.max(operations, MOST_NUMBERS)));
+    }
+
+    @Override
+    public void set(long number) {
+        if (length < numbers.length) {
+            numbers[length] = number;
+        }
+        length++;
+    }
+
+    @Override
+    public void set(@Nullable ByteBuffer bytes) {
+        text = bytes == null
+                ? ""
+                : StandardCharsets.UTF_8.decode(bytes).toString().strip();
+    }
+
+    @Override
+    public void multi(int size) {
+        // The parts follow one by one.
+    }
+
+    /** One answer is complete, or all are. */
+    @Override
+    public void complete(int depth) {
+        boolean isAlone = depth == 0 && length > 0;
+        if (depth != 1 && !isAlone) {
+            return;
+        }
+        // More numbers than any sound answer has: what is made of none is an error.
+        int kept = length <= numbers.length ? length : 0;
+        long[] answered = new long[kept];
+        System.arraycopy(numbers, 0, answered, 0, kept);
+        output.add(new Answer(answered, text));
+        length = 0;
+        text = null;
+    }
+}

@@ -1,0 +1,68 @@
+package io.holdfast.redis.internal.script;
+
+import com.google.errorprone.annotations.Immutable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One script: its text and the SHA-1 by which the server knows it. What only readers of the file need stays here: the text is sent to each
+ * server that does not know it, and kept there.
+ *
+ * @param name for messages
+ * @param body the text, included parts and all, without comments other than its first line, and without indentation
+ * @param sha lower-case hexadecimal
+ */
+@Immutable
+public record LuaScript(String name, String body, String sha) {
+
+    private static final Pattern INCLUDE = Pattern.compile("--#include (\\S+)");
+
+    /** A string, which may hold two dashes, or a comment up to the end of its line. */
+    private static final Pattern STRING_OR_COMMENT = Pattern.compile("('[^'\\n]*'|\"[^\"\\n]*\")|--[^\\n]*");
+
+    private static final Pattern LINE_ENDS = Pattern.compile("\\s*\\n\\s*");
+
+    /** Reads a file, so not on an event loop. */
+    public static LuaScript load(String name) {
+        String body = compact(read(name + ".lua"));
+        return new LuaScript(name, body, sha1(body));
+    }
+
+    /** Without what the server does not need. Our scripts have no strings or comments of several lines. */
+    static String compact(String text) {
+        String title = text.substring(0, text.indexOf('\n') + 1); // tells in the server's log what it is
+        String code = STRING_OR_COMMENT
+                .matcher(text)
+                .replaceAll(it -> it.group(1) == null ? "" : Matcher.quoteReplacement(it.group(1)));
+        return title + LINE_ENDS.matcher(code.strip() + "\n").replaceAll("\n");
+    }
+
+    private static String read(String file) {
+        return INCLUDE.matcher(readFile(file)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
+    }
+
+    private static String readFile(String file) {
+        try (InputStream in = LuaScript.class.getResourceAsStream("/io/holdfast/redis/" + file)) {
+            return new String(Objects.requireNonNull(in, file).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("script " + file + " is not readable", e);
+        }
+    }
+
+    private static String sha1(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java runtime has SHA-1", e);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package io.holdfast.redis.internal.script;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which scripts are on their way to one server in full. One call brings a script, and the others that need it wait until the server has
+ * it: a server that was just promoted would else be sent it by each call that is under way. Used within the link's {@code SendQueue} only,
+ * except where said.
+ *
+ * <p>A call of another script waits too, behind an earlier one for the same key: a release must not pass a look that was given before it.
+ */
+public final class ScriptLoads {
+
+    /** A call of a script that the server may lack. */
+    public interface Call {
+
+        LuaScript script();
+
+        /** What it is about: calls for one key keep their order. */
+        String key();
+
+        /** Whether its answer is still waited for. */
+        boolean isWanted();
+
+        /** Its place among the calls of this server. */
+        long order();
+
+        /** Goes on. Called within the queue. */
+        void proceed(boolean bringsScript);
+    }
+
+    /** A call that waits, and whether it was to bring its own script. */
+    private record Waiting(Call call, boolean bringsScript) {}
+
+    private static final class Load {
+
+        private final PriorityQueue<Waiting> waiting =
+                new PriorityQueue<>(Comparator.comparingLong(it -> it.call().order()));
+
+        /** The places of those that wait, by key. */
+        private final Map<String, TreeSet<Long>> places = new HashMap<>();
+
+        private Call carrier;
+
+        Load(Call carrier) {
+            this.carrier = carrier;
+        }
+
+        void add(Call call, boolean bringsScript) {
+            waiting.add(new Waiting(call, bringsScript));
+            places.computeIfAbsent(call.key(), key -> new TreeSet<>()).add(call.order());
+        }
+
+        boolean isBefore(Call call) {
+            TreeSet<Long> same = places.get(call.key());
+            return same != null && same.first() < call.order();
+        }
+
+        /** The next one whose answer is still waited for. */
+        @Nullable
+        Waiting next() {
+            Waiting next = poll();
+            while (next != null && !next.call().isWanted()) {
+                next = poll();
+            }
+            return next;
+        }
+
+        private @Nullable Waiting poll() {
+            Waiting next = waiting.poll();
+            if (next != null) {
+                places.computeIfPresent(next.call().key(), (key, same) -> {
+                    same.remove(next.call().order());
+                    return same.isEmpty() ? null : same;
+                });
+            }
+            return next;
+        }
+    }
+
+    private final Map<LuaScript, Load> loads = new HashMap<>();
+    private long lastOrder;
+
+    /** Written within the queue, read by all threads. */
+    private volatile boolean isAny;
+
+    /** Whether there is any; from any thread. */
+    boolean isAny() {
+        return isAny;
+    }
+
+    public long nextOrder() {
+        return ++lastOrder;
+    }
+
+    /** Whether the call may be sent now; else it goes on later, if its answer is still waited for then. */
+    public boolean admits(Call call, boolean bringsScript) {
+        if (loads.isEmpty() && !bringsScript) {
+            return true; // nearly always
+        }
+        Load before = loadBefore(call);
+        if (before != null) {
+            before.add(call, bringsScript);
+            return false;
+        }
+        if (bringsScript && !loads.containsKey(call.script())) {
+            loads.put(call.script(), new Load(call));
+            isAny = true;
+        }
+        return true;
+    }
+
+    /** What the call has to wait for: its own script, or an earlier call for its key that waits. */
+    private @Nullable Load loadBefore(Call call) {
+        Load own = loads.get(call.script());
+        if (own != null) {
+            return own.carrier == call ? null : own;
+        }
+        for (Load other : loads.values()) {
+            if (other.isBefore(call)) {
+                return other;
+            }
+        }
+        return null;
+    }
+
+    /** The server has the script. */
+    void arrived(LuaScript script) {
+        Load load = loads.remove(script);
+        isAny = !loads.isEmpty();
+        if (load == null) {
+            return;
+        }
+        for (Waiting next = load.next(); next != null; next = load.next()) {
+            next.call().proceed(next.bringsScript() && !next.call().script().equals(script));
+        }
+    }
+
+    /** The call has ended; if it was to bring the script, then another one is. */
+    public void ended(LuaScript script, Call call) {
+        Load load = loads.get(script);
+        if (load == null || load.carrier != call) {
+            return;
+        }
+        Waiting next = load.next();
+        while (next != null && !next.call().script().equals(script)) {
+            next.call().proceed(next.bringsScript());
+            next = load.next();
+        }
+        if (next != null) {
+            load.carrier = next.call();
+            next.call().proceed(true);
+        } else {
+            loads.remove(script);
+            isAny = !loads.isEmpty();
+        }
+    }
+
+    /** Another connection is there, or none: what was on its way may be lost. */
+    void interrupted() {
+        Map.copyOf(loads).forEach((script, load) -> ended(script, load.carrier));
+    }
+}

@@ -1,0 +1,177 @@
+package io.holdfast.redis.internal.script;
+
+import io.holdfast.redis.internal.error.KnownError;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The scripts on their way to one server: those that leave together, the buffer that they are written into, and which scripts the server
+ * has.
+ */
+public final class ScriptPipeline {
+
+    /** So long the answer to a call that nobody waits for may still tell that the server has the script. */
+    private static final Duration LATE_ANSWER = Duration.ofMillis(500);
+
+    /** The way to the server, as far as scripts need it. */
+    public interface Link {
+
+        RedisURI uri();
+
+        /** Sends in the order of the calls; see {@link #send}. */
+        void inOrder(Runnable send);
+
+        /** A command is sent. */
+        void asked();
+
+        /** The server has said something. */
+        void answered();
+
+        /** Runs it after a pause. */
+        void later(Duration pause, Runnable task);
+    }
+
+    private final Link link;
+    private final FlushBatch batch = new FlushBatch();
+
+    /** Used within the queue. */
+    private final ScriptLoads loads = new ScriptLoads();
+
+    /** For the next command that is written; null while one is. Not of the thread, which may outlive this class. */
+    private final AtomicReference<@Nullable ScriptArgs> scratch = new AtomicReference<>();
+
+    /** Scripts that the server has shown to have, on this connection. */
+    private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
+
+    /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
+    private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
+
+    /** Whether one script call may have keys of several locks. Cleared where the server refuses that. */
+    private volatile boolean joinsCalls;
+
+    /**
+     * Nothing is on its way.
+     *
+     * @param joinsCalls whether one script call may have keys of several locks, until the server refuses that
+     */
+    public ScriptPipeline(Link link, boolean joinsCalls) {
+        this.link = link;
+        this.joinsCalls = joinsCalls;
+    }
+
+    RedisURI server() {
+        return link.uri();
+    }
+
+    /** Sends in the order of the calls. */
+    void inOrder(Runnable send) {
+        link.inOrder(send);
+    }
+
+    /**
+     * Sends a script. Within the link's queue only.
+     *
+     * @param asking whether the server wants to hear {@code ASKING} first
+     */
+    public void send(ScriptCommand<?, ?> command, boolean asking) {
+        if (asking) {
+            batch.sendAll();
+            var unused = command.connection().async().asking();
+        }
+        batch.add(command);
+    }
+
+    /** Sends what is due, before anything else is sent. Within the link's queue only. */
+    public void flush() {
+        batch.sendAll();
+    }
+
+    /** A command is sent. */
+    void asked() {
+        link.asked();
+    }
+
+    boolean joinsCalls() {
+        return joinsCalls;
+    }
+
+    /** The server refuses calls with keys of several locks: it is several servers behind a proxy. */
+    void joinNoMore() {
+        joinsCalls = false;
+    }
+
+    /** Empty arguments for a command that is written at once. Those that were used before, unless another command is being written. */
+    ScriptArgs borrowArgs() {
+        ScriptArgs known = scratch.getAndSet(null);
+        return known == null ? new ScriptArgs(ScriptArgs.USUAL_BYTES) : known;
+    }
+
+    /** They are used no more. */
+    void giveBack(ScriptArgs args) {
+        args.clear();
+        scratch.set(args);
+    }
+
+    /**
+     * A call was answered, whether or not somebody still waits for that.
+     *
+     * @param error null for none
+     */
+    public void answered(LuaScript script, @Nullable String error) {
+        // The script's own error contains its hash: the server has the script, and other calls need not bring it.
+        // A server that is no master gets none of the calls that wait: they wait for the next connection.
+        if (error == null || (error.contains(script.sha()) && !KnownError.tellsOfNoMaster(error))) {
+            if (!present.contains(script)) {
+                present.add(script);
+            }
+            if (loads.isAny()) {
+                link.inOrder(() -> loads.arrived(script));
+            }
+        } else if (error.startsWith("NOSCRIPT")) {
+            present.remove(script);
+        }
+        link.answered();
+    }
+
+    /** Within the link's queue only. */
+    public ScriptLoads loads() {
+        return loads;
+    }
+
+    /**
+     * A call that was to bring a script has ended.
+     *
+     * @param isLate whether its answer may still come: others wait for that a while
+     */
+    public void ended(LuaScript script, ScriptLoads.Call call, boolean isLate) {
+        if (isLate) {
+            link.later(LATE_ANSWER, () -> link.inOrder(() -> loads.ended(script, call)));
+        } else {
+            link.inOrder(() -> loads.ended(script, call));
+        }
+    }
+
+    /** A call was given up on. */
+    public void unanswered(LuaScript script) {
+        if (!present.contains(script)) {
+            uncertain.add(script);
+        }
+    }
+
+    /** Whether to send this call with the whole script. One does it for all: it is a lot of bytes. */
+    public boolean mayLack(LuaScript script) {
+        return !uncertain.isEmpty() && uncertain.remove(script);
+    }
+
+    /** Another connection is there, or none: it may be to another server, or to one that has forgotten. */
+    public void reconnected() {
+        present.clear();
+        if (loads.isAny()) {
+            link.inOrder(loads::interrupted);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+package io.holdfast.redis.internal.topology;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.DriverClient;
+import io.holdfast.redis.internal.connection.ServerQuery;
+import io.holdfast.redis.internal.error.KnownError;
+import io.holdfast.redis.internal.topology.SlotMap.Node;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.SlotHash;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The masters of a cluster, one {@link CommandLink} each. The driver's own cluster connection is not used: it sends a
+ * redirected command again although no caller waits for it any more, and rejects the first command for each server.
+ *
+ * <p>The map of slots is asked for with the first command, after a redirection that it does not tell of, and when a server does not
+ * answer; not at a fixed pace, since a wrong map is always found out by a redirection. One question is under way at a time.
+ */
+public final class ClusterTopology implements Topology {
+
+    /** A renewal is given up soon for the sake of the other masters ({@code RenewalFanOut}): that alone is no silence. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** However many commands fail, the map is asked for at this pace at most. */
+    private static final long REFRESH_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** After that, other servers are asked. */
+    private static final long REFRESH_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** So many servers are asked for the map at once; the first answer counts, so one that hangs delays nothing. */
+    private static final int ASKED_AT_ONCE = 4;
+
+    /** A server that is not in the map any more, and has not answered for so long, is given up. */
+    private static final Duration FORGET = Duration.ofSeconds(5);
+
+    private final DriverClient driver;
+    private final List<RedisURI> seeds;
+    private final ConcurrentMap<Node, CommandLink> links = new ConcurrentHashMap<>();
+    private final AtomicInteger turn = new AtomicInteger();
+    private final AtomicBoolean isTidyingUp = new AtomicBoolean();
+
+    /** Null before the first command. */
+    private final AtomicReference<@Nullable Refresh> refresh = new AtomicReference<>();
+
+    /** Written by the driver's threads, with each answer. */
+    private volatile SlotMap map = SlotMap.EMPTY;
+
+    /** Written once, before the first command. */
+    private volatile @Nullable TopologyListener listener;
+
+    /** A question for the map, asked at that time or to be asked then. */
+    private record Refresh(long atNanos, CompletableFuture<SlotMap> answer) {
+
+        boolean isUnderWay(long nowNanos) {
+            return !answer.isDone() && nowNanos - atNanos < REFRESH_LIMIT_NANOS;
+        }
+    }
+
+    public ClusterTopology(DriverClient driver, List<RedisURI> seeds) {
+        this.driver = driver;
+        this.seeds = List.copyOf(seeds);
+    }
+
+    @Override
+    public CompletableFuture<CommandLink> linkFor(String key) {
+        int slot = groupOf(key);
+        Node known = map.masterOf(slot);
+        return known != null
+                ? CompletableFuture.completedFuture(linkTo(known))
+                : refreshed(this::some).thenApply(fresh -> linkTo(masterIn(fresh, slot)));
+    }
+
+    private static Node masterIn(SlotMap map, int slot) {
+        Node master = map.masterOf(slot);
+        if (master == null) {
+            throw new RedisException("CLUSTERDOWN no server has slot " + slot);
+        }
+        return master;
+    }
+
+    @Override
+    public CompletableFuture<CommandLink> anyLink() {
+        SlotMap known = map;
+        CompletableFuture<SlotMap> some =
+                known.nodes().isEmpty() ? refreshed(this::some) : CompletableFuture.completedFuture(known);
+        return some.thenApply(fresh -> linkTo(rotated(fresh.nodes()).get(0)));
+    }
+
+    @Override
+    public CompletableFuture<List<CommandLink>> allLinks() {
+        return refreshed(this::some)
+                .thenApply(fresh -> fresh.nodes().stream().map(this::linkTo).toList());
+    }
+
+    @Override
+    public @Nullable Destination redirected(RedisURI from, Throwable error) {
+        SlotMap.Redirection to = KnownError.isAnswer(error)
+                ? SlotMap.redirection(String.valueOf(error.getMessage()), nodeOf(from))
+                : null;
+        if (to == null) {
+            return null;
+        }
+        if (to.isAsk()) {
+            tidyUpLater(); // the target may have no slots yet, and never get any
+        } else if (isNews(to)) {
+            // The server that redirects knows of the move; others may not yet. The refresh that is under way may be
+            // the answer of such a server: then this one is asked once more.
+            var unused = refreshedBy(from).whenComplete((fresh, failed) -> {
+                if (isNews(to)) {
+                    refreshedBy(from);
+                }
+            });
+        }
+        return new Destination(linkTo(to.target()), to.isAsk());
+    }
+
+    private boolean isNews(SlotMap.Redirection moved) {
+        return !moved.target().equals(map.masterOf(moved.slot()));
+    }
+
+    @Override
+    public void suspect(CommandLink link) {
+        Node silent = nodeOf(link.uri());
+        refreshed(() -> {
+            Set<Node> others = some();
+            if (others.size() > 1) {
+                others.remove(silent);
+            }
+            return others;
+        });
+    }
+
+    @Override
+    public void silent(CommandLink link) {
+        suspect(link);
+    }
+
+    /** Other servers know which master has the slots now. This server may have another address: its host may be a name. */
+    @Override
+    public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
+        boolean isDemoted = KnownError.isDemoted(error);
+        if (isDemoted || KnownError.isCutOff(error)) {
+            suspect(from);
+        }
+        if (isDemoted) {
+            from.leave(used, () -> leaveTheChannel(from));
+        }
+    }
+
+    private void leaveTheChannel(CommandLink from) {
+        TopologyListener told = listener;
+        if (told != null) {
+            told.suspect(from.uri());
+        }
+    }
+
+    @Override
+    public void listener(TopologyListener told) {
+        listener = told;
+    }
+
+    @Override
+    public String tagOf(RedisURI server) {
+        return nodeOf(server).tag();
+    }
+
+    @Override
+    public @Nullable String tagOf(int group) {
+        Node master = map.masterOf(group);
+        return master == null ? null : master.tag();
+    }
+
+    @Override
+    public @Nullable String hashTagAt(RedisURI server, int first) {
+        return map.hashTagOf(nodeOf(server), first);
+    }
+
+    @Override
+    public int groupOf(String key) {
+        return SlotHash.getSlot(key.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public boolean hasSeveralMasters() {
+        return true;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return driver.isClosed();
+    }
+
+    @CanIgnoreReturnValue
+    private CompletableFuture<SlotMap> refreshedBy(RedisURI one) {
+        return refreshed(() -> Set.of(nodeOf(one)));
+    }
+
+    /** The answer to a question that is under way, else to a new one: asked now, or when the pause since the last one is over. */
+    @CanIgnoreReturnValue
+    private CompletableFuture<SlotMap> refreshed(Supplier<Set<Node>> servers) {
+        Refresh last = refresh.get();
+        long now = driver.nanoTime();
+        if (last != null && last.isUnderWay(now)) {
+            return last.answer();
+        }
+        long pause = last == null ? 0 : Math.max(0, last.atNanos() + REFRESH_PAUSE_NANOS - now);
+        Refresh mine = new Refresh(now + pause, new CompletableFuture<>());
+        if (!refresh.compareAndSet(last, mine)) {
+            return refreshed(servers);
+        }
+        if (pause == 0) {
+            ask(servers.get(), mine.answer());
+        } else {
+            driver.later(Duration.ofNanos(pause), () -> ask(servers.get(), mine.answer()));
+        }
+        return mine.answer();
+    }
+
+    /** All that are known, in turn. */
+    private Set<Node> some() {
+        Set<Node> known = new LinkedHashSet<>(rotated(map.nodes()));
+        seeds.forEach(seed -> known.add(nodeOf(seed)));
+        return known;
+    }
+
+    private void ask(Set<Node> servers, CompletableFuture<SlotMap> answer) {
+        List<Node> asked = servers.stream().limit(ASKED_AT_ONCE).toList();
+        AtomicInteger open = new AtomicInteger(asked.size());
+        for (Node node : asked) {
+            var unused = ServerQuery.clusterSlots(linkTo(node))
+                    .thenApply(slots -> SlotMap.read(slots, node))
+                    .whenComplete((map, error) -> {
+                        SlotMap fresh = error == null ? map : SlotMap.EMPTY;
+                        if (!fresh.nodes().isEmpty() && !answer.isDone()) {
+                            adopt(fresh);
+                            answer.complete(fresh);
+                        } else if (open.decrementAndGet() == 0) {
+                            answer.completeExceptionally(
+                                    error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
+                        }
+                    });
+        }
+    }
+
+    private void adopt(SlotMap fresh) {
+        boolean isNew = !fresh.isSameAs(map);
+        map = fresh;
+        TopologyListener told = listener;
+        if (isNew && told != null) {
+            told.moved();
+        }
+        if (!fresh.nodes().containsAll(links.keySet())) {
+            tidyUpLater();
+        }
+    }
+
+    private void tidyUpLater() {
+        if (isTidyingUp.compareAndSet(false, true)) {
+            driver.later(FORGET, this::tidyUp);
+        }
+    }
+
+    /** Closes the links to servers that have no slots; not at once, since a caller may still wait for an answer. */
+    private void tidyUp() {
+        isTidyingUp.set(false);
+        Set<Node> masters = Set.copyOf(map.nodes());
+        long longAgo = driver.nanoTime() - FORGET.toNanos();
+        links.forEach((node, link) -> {
+            if (!masters.contains(node) && link.isSilentSince(longAgo) && links.remove(node, link)) {
+                link.end();
+            }
+        });
+        Set<String> tags = masters.stream().map(Node::tag).collect(Collectors.toSet());
+        TopologyListener told = listener;
+        boolean isTidy = told == null || told.endUnused(tags);
+        if (!isTidy || !masters.containsAll(links.keySet())) {
+            tidyUpLater();
+        }
+    }
+
+    private CommandLink linkTo(Node node) {
+        return links.computeIfAbsent(node, it -> new CommandLink(driver, uriOf(it), PATIENCE));
+    }
+
+    private RedisURI uriOf(Node node) {
+        return RedisURI.builder(seeds.get(0))
+                .withHost(node.host())
+                .withPort(node.port())
+                .build();
+    }
+
+    private static Node nodeOf(RedisURI uri) {
+        return new Node(uri.getHost(), uri.getPort());
+    }
+
+    private <E> List<E> rotated(List<E> all) {
+        List<E> rotated = new ArrayList<>(all);
+        Collections.rotate(rotated, turn.getAndIncrement());
+        return rotated;
+    }
+}

@@ -1,0 +1,213 @@
+package io.holdfast.redis.internal.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.redis.internal.connection.ManualDriver;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.LockScripts;
+import io.holdfast.redis.internal.script.ScriptRequest;
+import io.holdfast.redis.internal.topology.SingleMasterTopology;
+import io.holdfast.redis.internal.topology.Topology;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.RedisCommand;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+
+/** One subscription to the answer of a script. */
+class ScriptCallTest {
+
+    private final ManualDriver driver = new ManualDriver();
+    private final RedisURI server = RedisURI.create("redis://localhost");
+    private final Topology topology = new SingleMasterTopology(driver, server);
+    private final List<String> events = new ArrayList<>();
+
+    private Mono<Long> call() {
+        return ScriptMono.of(
+                topology,
+                ExceptionTranslator.at(List.of(server)),
+                () -> new ScriptRequest<>(
+                        LockScripts.MUTEX.release(),
+                        "orders",
+                        (to, link) -> to.number(0),
+                        1,
+                        reply -> reply[0],
+                        () -> new ExceptionTranslator.Subject("orders", "test"),
+                        () -> events.add("unknown")));
+    }
+
+    private class Told extends BaseSubscriber<Long> {
+
+        @Override
+        protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+            // requests nothing
+        }
+
+        @Override
+        protected void hookOnNext(Long value) {
+            events.add("answered " + value);
+        }
+
+        @Override
+        protected void hookOnComplete() {
+            events.add("completed");
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            events.add("failed " + error.getClass().getSimpleName());
+        }
+    }
+
+    private void answer(long number) {
+        RedisCommand<?, ?, ?> last = driver.sent.get(driver.sent.size() - 1);
+        last.getOutput().set(number);
+        last.getOutput().complete(0);
+        last.complete();
+    }
+
+    @Test
+    void nothingIsSentBeforeTheAnswerIsRequested() {
+        Told subscriber = new Told();
+        call().subscribe(subscriber);
+        assertThat(driver.sent).isEmpty();
+
+        subscriber.request(1);
+        subscriber.request(1);
+        assertThat(driver.sent).hasSize(1);
+        answer(7);
+
+        assertThat(events).containsExactly("answered 7", "completed");
+    }
+
+    @Test
+    void nothingIsSentAfterACancellation() {
+        Told subscriber = new Told();
+        call().subscribe(subscriber);
+        subscriber.cancel();
+        subscriber.request(1);
+
+        assertThat(driver.sent).isEmpty();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void aCancelledCallIsWithdrawnAndItsOutcomeUnknown() {
+        Told subscriber = new Told();
+        call().subscribe(subscriber);
+        subscriber.request(1);
+
+        subscriber.cancel();
+
+        assertThat(driver.sent.get(0).isDone())
+                .as("the driver does not write what is done")
+                .isTrue();
+        answer(7);
+        assertThat(events).containsExactly("unknown");
+    }
+
+    @Test
+    void aCallThatWasAnsweredHasNothingUnknown() {
+        Told subscriber = new Told();
+        call().subscribe(subscriber);
+        subscriber.request(1);
+        answer(7);
+
+        subscriber.cancel();
+
+        assertThat(events).containsExactly("answered 7", "completed");
+    }
+
+    @Test
+    void aScriptThatTheServerLacksIsNotSentForACallThatWasCancelledMeanwhile() {
+        Told first = new Told();
+        call().subscribe(first);
+        first.request(1);
+        assertThat(driver.sent.get(0).completeExceptionally(new RedisNoScriptException("NOSCRIPT No matching script")))
+                .isTrue();
+        assertThat(driver.sent).extracting(RedisCommand::getType).contains(CommandType.EVAL);
+        Told second = new Told();
+        call().subscribe(second);
+        second.request(1);
+        assertThat(driver.sent).as("waits for the script").hasSize(2);
+
+        second.cancel();
+        answer(7);
+
+        assertThat(driver.sent).hasSize(2);
+        assertThat(events).containsExactly("answered 7", "completed");
+    }
+
+    /** The thread is the driver's, which would write it to its log. */
+    @Test
+    void whatASubscriberThrowsIsToldToItself() {
+        Told subscriber = new Told() {
+            @Override
+            protected void hookOnNext(Long value) {
+                throw new IllegalStateException("of the test");
+            }
+        };
+        call().subscribe(subscriber);
+        subscriber.request(1);
+
+        answer(7);
+
+        assertThat(events).containsExactly("failed IllegalStateException");
+    }
+
+    /** The queue of those who wait for a connection is being told of the first attempt then. */
+    @Test
+    void aCallThatFollowsAFailedConnectionAtOnceWaitsForTheNextOne() {
+        driver.connections.add(CompletableFuture.failedFuture(new RedisException("refused")));
+        Told subscriber = new Told();
+        call().onErrorResume(LockBackendException.class, refused -> call()).subscribe(subscriber);
+        subscriber.request(1);
+        assertThat(events).isEmpty();
+        assertThat(driver.sent).hasSize(1);
+        answer(7);
+
+        assertThat(events).containsExactly("answered 7", "completed");
+    }
+
+    @Test
+    void aRequestThatCannotBeMadeFails() {
+        Mono<Long> broken = ScriptMono.of(topology, ExceptionTranslator.at(List.of(server)), () -> {
+            throw new IllegalArgumentException("of the test");
+        });
+
+        broken.subscribe(new Told());
+
+        assertThat(events).containsExactly("failed IllegalArgumentException");
+        assertThat(driver.sent).isEmpty();
+    }
+
+    @Test
+    void anAnswerWithoutMeaningFails() {
+        Mono<Long> call = ScriptMono.of(
+                topology,
+                ExceptionTranslator.at(List.of(server)),
+                () -> new ScriptRequest<>(
+                        LockScripts.MUTEX.release(),
+                        "orders",
+                        (to, link) -> {},
+                        1,
+                        reply -> {
+                            throw new IllegalStateException("unexpected reply");
+                        },
+                        () -> new ExceptionTranslator.Subject("orders", "test"),
+                        () -> {}));
+        Told subscriber = new Told();
+        call.subscribe(subscriber);
+        subscriber.request(1);
+        answer(7);
+
+        assertThat(events).containsExactly("failed " + LockBackendException.class.getSimpleName());
+    }
+}

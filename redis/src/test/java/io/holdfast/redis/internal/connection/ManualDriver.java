@@ -1,0 +1,123 @@
+package io.holdfast.redis.internal.connection;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** A driver in virtual time whose connections take each command and answer none: the test does that, or nothing. */
+public final class ManualDriver implements DriverClient {
+
+    /** What was sent, on all connections, and not answered by this. */
+    public final List<RedisCommand<?, ?, ?>> sent = new ArrayList<>();
+
+    /** How often commands were given to it: several at a time count once. */
+    public int dispatches;
+
+    /** Thrown at each of those, if not null. */
+    @Nullable
+    public RuntimeException refusal;
+
+    /** What becomes of the next attempts to connect; those after that succeed. */
+    public final Queue<CompletableFuture<StatefulRedisConnection<String, String>>> connections = new ArrayDeque<>();
+
+    private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos));
+    private long now;
+
+    private record Task(long dueNanos, Runnable work) {}
+
+    public void pass(Duration time) {
+        long end = now + time.toNanos();
+        for (Task next = tasks.peek(); next != null && next.dueNanos() <= end; next = tasks.peek()) {
+            tasks.remove();
+            now = next.dueNanos();
+            next.work().run();
+        }
+        now = end;
+    }
+
+    @Override
+    public ConnectionInitializer setup() {
+        return ConnectionInitializer.NONE;
+    }
+
+    @Override
+    public void prepareBy(ConnectionInitializer wanted) {}
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
+        CompletableFuture<StatefulRedisConnection<String, String>> chosen = connections.poll();
+        if (chosen != null) {
+            return chosen;
+        }
+        return CompletableFuture.completedFuture((StatefulRedisConnection<String, String>) Proxy.newProxyInstance(
+                ManualDriver.class.getClassLoader(), new Class<?>[] {StatefulRedisConnection.class}, this::called));
+    }
+
+    private @Nullable Object called(Object connection, Method method, Object @Nullable [] arguments) {
+        return switch (method.getName()) {
+            case "dispatch" -> {
+                if (refusal != null) {
+                    throw refusal;
+                }
+                dispatches++;
+                if (arguments[0] instanceof Collection<?> several) {
+                    several.forEach(command -> sent.add((RedisCommand<?, ?, ?>) command));
+                } else {
+                    sent.add((RedisCommand<?, ?, ?>) arguments[0]);
+                }
+                yield arguments[0];
+            }
+            case "isOpen" -> true;
+            case "closeAsync" -> CompletableFuture.completedFuture(null);
+            case "equals" -> connection == arguments[0];
+            case "hashCode" -> System.identityHashCode(connection);
+            case "toString" -> "a connection without answers";
+            case "addListener", "removeListener" -> null;
+            default -> throw new UnsupportedOperationException(method.toString());
+        };
+    }
+
+    @Override
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
+        return CompletableFuture.failedFuture(new RedisException("no channel here"));
+    }
+
+    @Override
+    public void connected(CommandLink link) {}
+
+    @Override
+    public void later(Duration pause, Runnable task) {
+        tasks.add(new Task(now + pause.toNanos(), task));
+    }
+
+    @Override
+    public long nanoTime() {
+        return now;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return false;
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return Mono.empty();
+    }
+}

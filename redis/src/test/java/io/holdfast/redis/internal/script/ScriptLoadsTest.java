@@ -1,0 +1,128 @@
+package io.holdfast.redis.internal.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.redis.internal.protocol.LockScripts;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** One call brings a script; the others wait for that, and not for ever. */
+class ScriptLoadsTest {
+
+    private static final LuaScript SCRIPT = LockScripts.MUTEX.acquire();
+    private static final LuaScript OTHER = LockScripts.MUTEX.renew();
+
+    private final ScriptLoads loads = new ScriptLoads();
+    private final List<String> proceeded = new ArrayList<>();
+
+    private final class Waiting implements ScriptLoads.Call {
+
+        private final long order = loads.nextOrder();
+        private final LuaScript script;
+        private final String key;
+        private boolean isWanted = true;
+
+        Waiting(LuaScript script, String key) {
+            this.script = script;
+            this.key = key;
+        }
+
+        @Override
+        public LuaScript script() {
+            return script;
+        }
+
+        @Override
+        public String key() {
+            return key;
+        }
+
+        @Override
+        public boolean isWanted() {
+            return isWanted;
+        }
+
+        @Override
+        public long order() {
+            return order;
+        }
+
+        @Override
+        public void proceed(boolean bringsScript) {
+            proceeded.add(order + (bringsScript ? " brings it" : " goes on"));
+            assertThat(loads.admits(this, bringsScript)).isTrue();
+        }
+    }
+
+    private final Waiting first = new Waiting(SCRIPT, "orders");
+    private final Waiting second = new Waiting(SCRIPT, "orders");
+    private final Waiting third = new Waiting(SCRIPT, "orders");
+
+    private void bringAndWait() {
+        assertThat(loads.admits(first, true)).isTrue();
+        assertThat(loads.admits(third, false)).isFalse();
+        assertThat(loads.admits(second, true)).isFalse();
+        assertThat(loads.admits(new Waiting(OTHER, "invoices"), false))
+                .as("another script, for another key")
+                .isTrue();
+    }
+
+    @Test
+    void anotherScriptDoesNotPassAnEarlierCallForItsKey() {
+        bringAndWait();
+        Waiting release = new Waiting(OTHER, "orders");
+        assertThat(loads.admits(release, true)).isFalse();
+        loads.arrived(SCRIPT);
+        assertThat(proceeded).containsExactly("2 goes on", "3 goes on", release.order + " brings it");
+        loads.arrived(OTHER);
+        assertThat(loads.isAny()).isFalse();
+    }
+
+    @Test
+    void anotherScriptIsNotTakenForTheOneThatIsToBeBrought() {
+        assertThat(loads.admits(first, true)).isTrue();
+        assertThat(loads.admits(second, false)).isFalse();
+        Waiting release = new Waiting(OTHER, "orders");
+        assertThat(loads.admits(release, false)).isFalse();
+        second.isWanted = false;
+        loads.ended(SCRIPT, first);
+        assertThat(proceeded).containsExactly(release.order + " goes on");
+        assertThat(loads.isAny()).isFalse();
+    }
+
+    @Test
+    void allGoOnInTheirOrderWhenItHasArrived() {
+        bringAndWait();
+        loads.arrived(SCRIPT);
+        assertThat(proceeded).containsExactly("2 goes on", "3 goes on");
+        assertThat(loads.isAny()).isFalse();
+    }
+
+    @Test
+    void theNextOneBringsItWhenTheFirstFails() {
+        bringAndWait();
+        loads.ended(SCRIPT, first);
+        loads.ended(SCRIPT, first);
+        assertThat(proceeded).containsExactly("2 brings it");
+        loads.ended(SCRIPT, second);
+        loads.ended(SCRIPT, third);
+        assertThat(proceeded).containsExactly("2 brings it", "3 brings it");
+        assertThat(loads.isAny()).isFalse();
+    }
+
+    @Test
+    void aCallThatNobodyWaitsForIsNotSentAnyMore() {
+        bringAndWait();
+        second.isWanted = false;
+        loads.ended(SCRIPT, first);
+        assertThat(proceeded).containsExactly("3 brings it");
+    }
+
+    @Test
+    void anotherConnectionIsAskedAnew() {
+        bringAndWait();
+        loads.interrupted();
+        assertThat(proceeded).containsExactly("2 brings it");
+    }
+}
