@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.internal.safety.ReplicaConfirmation;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;

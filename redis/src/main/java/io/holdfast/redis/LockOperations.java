@@ -9,6 +9,11 @@ import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.redis.internal.protocol.LockRequests;
 import io.holdfast.redis.internal.protocol.QueueLimit;
 import io.holdfast.redis.internal.protocol.RenewalBatch;
+import io.holdfast.redis.internal.pubsub.GrantSubscriber;
+import io.holdfast.redis.internal.safety.GrantConfirmations;
+import io.holdfast.redis.internal.safety.KeyTracking;
+import io.holdfast.redis.internal.safety.Quarantine;
+import io.holdfast.redis.internal.safety.ReplicaConfirmation;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.ClusterTopology;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
@@ -75,9 +80,8 @@ final class LockOperations {
         confirmations =
                 confirmation == null ? null : new GrantConfirmations(topology, requests, failures, confirmation);
         renewals = new RenewalFanOut(driver, failures, this::groupOf, this::renewals);
-        tracking = settings.tracksKeys()
-                ? new KeyTracking(topology, requests, driver::nanoTime, channel.watches()::changed)
-                : null;
+        tracking =
+                settings.tracksKeys() ? new KeyTracking(topology, requests, driver::nanoTime, channel::changed) : null;
         if (tracking != null) {
             driver.prepareBy(tracking);
         }
@@ -181,7 +185,7 @@ final class LockOperations {
 
     /** Claims that are watched now, for tests. */
     int watchCount() {
-        return channel.watches().size();
+        return channel.watchCount();
     }
 
     Flux<WatchSignal> watch(LockClaim claim) {

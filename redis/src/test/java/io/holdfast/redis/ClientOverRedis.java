@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
  * A real server, and two clients of it that share nothing. After each test both are closed, and nothing but expiring counters may be
  * left.
  */
-final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
+public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -106,7 +106,7 @@ final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
     }
 
     /** Looks again and again, since there is no event to wait for: the state of a real server is the subject. */
-    static void eventually(BooleanSupplier condition) {
+    public static void eventually(BooleanSupplier condition) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime() - deadline).as("patience").isNegative();

@@ -16,7 +16,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Answers each command as told: servers that are too old, or no Redis at all. One thread per connection. */
-final class FakeServer implements AutoCloseable {
+public final class FakeServer implements AutoCloseable {
 
     private final ServerSocket listener;
     private final Function<String, @Nullable String> answers;
@@ -29,7 +29,7 @@ final class FakeServer implements AutoCloseable {
     }
 
     /** A server that answers a command by its name in lower case; null answers nothing. */
-    static FakeServer answering(Function<String, @Nullable String> answers) {
+    public static FakeServer answering(Function<String, @Nullable String> answers) {
         try {
             return new FakeServer(answers);
         } catch (IOException e) {
@@ -37,7 +37,7 @@ final class FakeServer implements AutoCloseable {
         }
     }
 
-    int port() {
+    public int port() {
         return listener.getLocalPort();
     }
 

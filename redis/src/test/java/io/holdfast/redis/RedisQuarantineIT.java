@@ -17,6 +17,7 @@ import io.holdfast.redis.internal.connection.LettuceClient;
 import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.safety.Quarantine;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;

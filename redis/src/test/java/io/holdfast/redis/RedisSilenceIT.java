@@ -11,6 +11,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.redis.internal.pubsub.ChannelHeartbeatTest;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.testkit.server.TcpProxy;
@@ -294,9 +295,9 @@ class RedisSilenceIT {
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
 
         store.server.pause();
-        pause(OPERATION.minusMillis(100).plusMillis(ChannelHeartbeat.PATIENCE_MILLIS));
+        pause(OPERATION.minusMillis(100).plus(ChannelHeartbeatTest.PATIENCE));
         store.server.resume();
-        pause(Duration.ofMillis(2 * ChannelHeartbeat.PATIENCE_MILLIS));
+        pause(ChannelHeartbeatTest.PATIENCE.multipliedBy(2));
 
         assertThat(store.calls("evalsha")).as("looks").isLessThan(50);
         await(client.close());

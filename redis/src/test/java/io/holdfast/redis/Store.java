@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** A server, a look into it that shares nothing with the back end, and waiting for answers. Blocks, as tests may. */
-final class Store implements AutoCloseable {
+public final class Store implements AutoCloseable {
 
     static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -67,15 +67,15 @@ final class Store implements AutoCloseable {
         return connection.sync();
     }
 
-    static LockClaim claim(String name) {
+    public static LockClaim claim(String name) {
         return claim(name, Waiting.NONE);
     }
 
-    static LockClaim claim(String name, Waiting waiting) {
+    public static LockClaim claim(String name, Waiting waiting) {
         return claim(LockKey.of(LockKind.MUTEX, name), waiting);
     }
 
-    static LockClaim claim(LockKey key, Waiting waiting) {
+    public static LockClaim claim(LockKey key, Waiting waiting) {
         return LockClaim.first(key, UUID.randomUUID().toString(), LEASE, waiting);
     }
 

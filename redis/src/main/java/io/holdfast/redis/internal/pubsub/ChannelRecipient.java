@@ -1,0 +1,73 @@
+package io.holdfast.redis.internal.pubsub;
+
+import io.holdfast.redis.internal.protocol.GrantRecipient;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.lettuce.core.RedisURI;
+import org.jspecify.annotations.Nullable;
+
+/** One look of a claim, as far as its channel is concerned. Written anew when the look is sent on to another server, or as a whole. */
+final class ChannelRecipient implements GrantRecipient {
+
+    private final GrantSubscriber channel;
+    private final LockClaim claim;
+
+    /** Written when the look is sent, read when it is answered: the driver orders the two. Null for a claim that polls. */
+    private @Nullable ChannelSubscription subscription;
+
+    /** As the subscription. Null when it asks for no echo there. */
+    private ChannelHeartbeat.@Nullable Question question;
+
+    ChannelRecipient(GrantSubscriber channel, LockClaim claim) {
+        this.channel = channel;
+        this.claim = claim;
+    }
+
+    @Override
+    public String channelAt(RedisURI server) {
+        ChannelSubscription now = channel.subscriptionFor(claim.id(), server);
+        if (now == null || now != subscription) {
+            question = null;
+        }
+        subscription = now;
+        // Most claims that wait are served before they look again.
+        if (now != null && question == null && claim.attempt() > 1) {
+            question = now.ask();
+        }
+        return now == null ? "" : now.name();
+    }
+
+    @Override
+    public boolean wantsEcho() {
+        return question != null;
+    }
+
+    @Override
+    public String secret() {
+        return channel.secret().text();
+    }
+
+    /** The server has published the echo before it said so. */
+    @Override
+    public void refused() {
+        channel.watches().waits(claim.id());
+        if (question != null) {
+            question.answered();
+        }
+    }
+
+    @Override
+    public LockAttempt answered(LockAttempt answer) {
+        ChannelSubscription asked = subscription;
+        if (answer instanceof LockAttempt.Acquired) {
+            channel.watches().holds(claim.id());
+        } else if (asked != null) {
+            channel.watches().waits(claim.id());
+            asked.open();
+            if (question != null) {
+                question.answered();
+            }
+        }
+        return answer;
+    }
+}

@@ -1,0 +1,277 @@
+package io.holdfast.redis.internal.pubsub;
+
+import io.holdfast.redis.internal.connection.DriverClient;
+import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.redis.internal.protocol.GrantRecipient;
+import io.holdfast.redis.internal.protocol.GrantSecret;
+import io.holdfast.redis.internal.topology.Topology;
+import io.holdfast.redis.internal.topology.TopologyListener;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
+
+/**
+ * What the servers tell this client: one {@link ChannelSubscription}, in a cluster one for each master where a claim waits, for all watched
+ * claims. Opened when a claim first has to wait there. A watch is one entry in a map.
+ *
+ * <p>In a cluster each subscription has a channel of its own, so that the count of receivers at the server that publishes is exact and a message
+ * comes once. A claim is told {@code Armed} of the subscription to the server that its last look was sent to, and of no other.
+ */
+public final class GrantSubscriber implements ChannelSubscription.Listener, TopologyListener {
+
+    /** Between attempts to open a subscription for claims that take it for open. */
+    private static final Duration REOPEN_PAUSE = Duration.ofSeconds(1);
+
+    private final DriverClient driver;
+    private final Topology topology;
+    private final String keyPrefix;
+    private final String name;
+    private final ExceptionTranslator failures;
+    private final Function<LockClaim, String> holderKey;
+    private final Consumer<ChannelMessage> giveBack;
+    private final GrantSecret secret = GrantSecret.random();
+    private final WatchedClaims watches;
+
+    /** By the tags of their servers. */
+    private final ConcurrentMap<String, ChannelSubscription> subscriptions = new ConcurrentHashMap<>();
+
+    /**
+     * Without a subscription.
+     *
+     * @param clientName by which the names of the channels differ from those of other clients
+     * @param holderKey gives a claim's key
+     * @param giveBack releases a grant that nobody here waits for
+     */
+    public GrantSubscriber(
+            DriverClient driver,
+            Topology topology,
+            String keyPrefix,
+            String clientName,
+            ExceptionTranslator failures,
+            Function<LockClaim, String> holderKey,
+            Consumer<ChannelMessage> giveBack) {
+        this.driver = driver;
+        this.topology = topology;
+        this.keyPrefix = keyPrefix;
+        name = keyPrefix + "client:" + clientName;
+        this.failures = failures;
+        this.holderKey = holderKey;
+        this.giveBack = giveBack;
+        watches = new WatchedClaims(driver::later, driver::nanoTime);
+        topology.listener(this);
+    }
+
+    /** The channel that this client has, or would have, at a server. */
+    public String nameAt(RedisURI server) {
+        String tag = topology.tagOf(server);
+        ChannelSubscription subscription = subscriptions.get(tag);
+        return subscription == null ? nameOf(tag) : subscription.name();
+    }
+
+    private String nameOf(String tag) {
+        return tag.isEmpty() ? name : name + tag;
+    }
+
+    GrantSecret secret() {
+        return secret;
+    }
+
+    /** Where this claim is told of a grant, for one attempt. */
+    public GrantRecipient recipient(LockClaim claim) {
+        return new ChannelRecipient(this, claim);
+    }
+
+    /** Tells a claim that it should try again, or renew. */
+    public void changed(String claimId) {
+        watches.changed(claimId);
+    }
+
+    /** Claims that are watched now. */
+    public int watchCount() {
+        return watches.size();
+    }
+
+    WatchedClaims watches() {
+        return watches;
+    }
+
+    /** The subscription that a look which is about to be sent there is to name; null when this claim has to poll. */
+    @Nullable
+    ChannelSubscription subscriptionFor(String claimId, RedisURI server) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched == null) {
+            return null;
+        }
+        watched.waits(true);
+        ChannelSubscription subscription = subscriptionTo(server);
+        if (!subscription.isOfUse()) {
+            return null;
+        }
+        // Signals came from elsewhere so far, or it was not known from where: after this look, one more misses nothing.
+        if (watched.moveTo(subscription) && subscription.isUp()) {
+            watched.tell(new WatchSignal.Armed());
+        }
+        return subscription;
+    }
+
+    private ChannelSubscription subscriptionTo(RedisURI server) {
+        String tag = topology.tagOf(server);
+        ChannelSubscription known = subscriptions.get(tag);
+        return known != null
+                ? known
+                : subscriptions.computeIfAbsent(
+                        tag, it -> new ChannelSubscription(driver, server, it, nameAt(server, it), this));
+    }
+
+    private ChannelName nameAt(RedisURI server, String tag) {
+        return new ChannelName(
+                nameOf(tag),
+                () -> topology.hashTagAt(server, name.hashCode()),
+                error -> topology.redirected(server, error) != null);
+    }
+
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return new Signals(claim).assembled();
+    }
+
+    /** Cold: each subscription is a watch of its own. */
+    private final class Signals extends Flux<WatchSignal> {
+
+        private final LockClaim claim;
+
+        Signals(LockClaim claim) {
+            this.claim = claim;
+        }
+
+        Flux<WatchSignal> assembled() {
+            return onAssembly(this);
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+            WatchSubscription watch = new WatchSubscription(watches, claim, subscriber);
+            WatchedClaim watched;
+            try {
+                // Into the map first: of this thread and the subscription's, the second one sees what the other did.
+                watched = watches.add(watched(claim, watch), watch);
+            } catch (RuntimeException | Error thrown) {
+                Operators.error(subscriber, Operators.onOperatorError(thrown, subscriber.currentContext()));
+                return;
+            }
+            watch.handOver();
+            ChannelSubscription subscription = watched.subscription();
+            if (subscription != null && subscription.isUp()) {
+                watch.tell(new WatchSignal.Armed());
+            }
+        }
+    }
+
+    private WatchedClaim watched(LockClaim claim, WatchSubscription watch) {
+        int group = topology.hasSeveralMasters() ? topology.groupOf(holderKey.apply(claim)) : 0;
+        String tag = subscriptions.isEmpty() ? null : topology.tagOf(group);
+        return new WatchedClaim(claim, group, tag == null ? null : subscriptions.get(tag), watch);
+    }
+
+    @Override
+    public void suspect(RedisURI server) {
+        ChannelSubscription subscription = subscriptions.get(topology.tagOf(server));
+        if (subscription != null) {
+            subscription.leaveForAnother();
+        }
+    }
+
+    /** A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. */
+    @Override
+    public void moved() {
+        watches.tellAll(
+                watched -> {
+                    ChannelSubscription subscription = watched.subscription();
+                    return subscription != null
+                            && !subscription.tag().equals(topology.tagOf(watched.group()))
+                            && watched.leave(subscription);
+                },
+                new WatchSignal.Changed());
+        subscriptions.values().forEach(ChannelSubscription::slotsHaveMoved);
+    }
+
+    @Override
+    public boolean endUnused(Set<String> tagsInUse) {
+        Set<ChannelSubscription> waitedAt = new HashSet<>();
+        watches.all().forEach(watched -> {
+            ChannelSubscription subscription = watched.subscription();
+            if (subscription != null) {
+                waitedAt.add(subscription);
+            }
+        });
+        subscriptions.forEach((tag, subscription) -> {
+            if (!tagsInUse.contains(tag)
+                    && !waitedAt.contains(subscription)
+                    && subscriptions.remove(tag, subscription)) {
+                subscription.end();
+            }
+        });
+        return tagsInUse.containsAll(subscriptions.keySet());
+    }
+
+    @Override
+    public boolean isWaitedAt(ChannelSubscription subscription) {
+        return watches.all().anyMatch(watched -> watched.isWaiting() && subscription.equals(watched.subscription()));
+    }
+
+    @Override
+    public void isUp(ChannelSubscription subscription) {
+        tellAll(subscription, new WatchSignal.Armed());
+    }
+
+    /** With several masters, the subscription may stay away while another server takes over the keys: looks find out which. */
+    @Override
+    public void isInterrupted(ChannelSubscription subscription) {
+        if (topology.hasSeveralMasters()) {
+            tellAll(subscription, new WatchSignal.Changed());
+        }
+    }
+
+    /** Claims whose former subscription was up look seldom; their next look opens this one. */
+    @Override
+    public void isUnreachable(ChannelSubscription subscription) {
+        driver.later(REOPEN_PAUSE, () -> tellAll(subscription, new WatchSignal.Changed()));
+    }
+
+    private void tellAll(ChannelSubscription subscription, WatchSignal signal) {
+        watches.tellAll(watched -> subscription.equals(watched.subscription()), signal);
+    }
+
+    @Override
+    public void isRefused(ChannelSubscription subscription, Throwable error) {
+        ExceptionTranslator.Subject subject =
+                new ExceptionTranslator.Subject("", "subscribe to channel '%s'".formatted(subscription.name()));
+        watches.all()
+                .filter(watched -> subscription.equals(watched.subscription()))
+                .forEach(watched -> watched.fail(failures.of(subject, error)));
+    }
+
+    @Override
+    public void received(String channel, String text) {
+        ChannelMessage.Head head = ChannelMessage.Head.parse(text);
+        ChannelMessage message = head == null ? ChannelMessage.parse(channel, text, secret, keyPrefix) : null;
+        if (head != null) {
+            watches.atHead(head);
+        } else if (message != null && message.keys() == null) {
+            watches.hinted(message.claimId());
+        } else if (message != null && watches.granted(message, watched -> holderKey.apply(watched.claim()))) {
+            giveBack.accept(message);
+        }
+    }
+}

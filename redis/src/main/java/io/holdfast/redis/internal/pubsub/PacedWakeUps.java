@@ -1,0 +1,121 @@
+package io.holdfast.redis.internal.pubsub;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims that are to look again although nothing is known of their locks, such as all that wait when a channel is up again. They look in
+ * the order they were given, a bounded number at a time: the next one when one was answered. So the slower the answers are, the fewer
+ * are asked for, and ten thousand waiters never look at once.
+ */
+final class PacedWakeUps<S> {
+
+    /** Keeps a connection busy for a round trip. */
+    static final int MOST_AT_ONCE = 128;
+
+    /** A look that was not answered after this, or twice this, is waited for no more: it may have failed, or be long under way. */
+    private static final Duration LIMIT = Duration.ofSeconds(1);
+
+    private final BiConsumer<Duration, Runnable> later;
+    private final BiPredicate<String, S> tell;
+
+    /** Guarded by this, as the others: what each claim is to be told. */
+    private final Map<String, S> due = new LinkedHashMap<>();
+
+    /** Told, and not answered yet: in which round of the limit. */
+    private final Map<String, Integer> underWay = new LinkedHashMap<>();
+
+    private int round;
+
+    /** Whether a task looks after the limit. */
+    private boolean isLimited;
+
+    /** Whether anything is due or under way: a caller that finds false has nothing to do. Written under the lock. */
+    private volatile boolean isBusy;
+
+    /**
+     * Without claims.
+     *
+     * @param later runs a task after a pause
+     * @param tell tells a claim, without a lock; false when it will not look
+     */
+    PacedWakeUps(BiConsumer<Duration, Runnable> later, BiPredicate<String, S> tell) {
+        this.later = later;
+        this.tell = tell;
+    }
+
+    /** One that is due already keeps its turn, and is told the later of the two. */
+    void add(Collection<String> claimIds, S signal) {
+        synchronized (this) {
+            claimIds.forEach(id -> due.put(id, signal));
+            isBusy = !due.isEmpty();
+        }
+        tellNext();
+    }
+
+    /** A look of this claim was answered, or it looks no more. */
+    void answered(String claimId) {
+        if (!isBusy) {
+            return;
+        }
+        synchronized (this) {
+            if (underWay.remove(claimId) == null) {
+                return;
+            }
+        }
+        tellNext();
+    }
+
+    void remove(String claimId) {
+        if (!isBusy) {
+            return;
+        }
+        synchronized (this) {
+            due.remove(claimId);
+        }
+        answered(claimId);
+    }
+
+    private void tellNext() {
+        while (true) {
+            Map.Entry<String, S> next = next();
+            if (next == null) {
+                return;
+            }
+            if (!tell.test(next.getKey(), next.getValue())) {
+                synchronized (this) {
+                    underWay.remove(next.getKey());
+                }
+            }
+        }
+    }
+
+    private synchronized Map.@Nullable Entry<String, S> next() {
+        if (due.isEmpty() || underWay.size() >= MOST_AT_ONCE) {
+            isBusy = !due.isEmpty() || !underWay.isEmpty();
+            if (isBusy && !isLimited) {
+                isLimited = true;
+                later.accept(LIMIT, this::atLimit);
+            }
+            return null;
+        }
+        Map.Entry<String, S> first = due.entrySet().iterator().next();
+        due.remove(first.getKey());
+        underWay.put(first.getKey(), round);
+        return first;
+    }
+
+    private void atLimit() {
+        synchronized (this) {
+            isLimited = false;
+            underWay.values().removeIf(told -> told < round);
+            round++;
+        }
+        tellNext();
+    }
+}

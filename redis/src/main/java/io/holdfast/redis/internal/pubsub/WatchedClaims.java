@@ -1,0 +1,174 @@
+package io.holdfast.redis.internal.pubsub;
+
+import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of one client that are watched, and what they are told when. Only claims that wait are told to look again: one that holds the
+ * lock has missed nothing that its next renewal does not tell, and a hint that anybody can write must not make it renew.
+ */
+final class WatchedClaims {
+
+    /** A look within the claim time, which is no shorter and no longer than this. */
+    private static final Duration SOONEST = Duration.ofMillis(10);
+
+    private static final Duration LATEST = Duration.ofMinutes(1);
+
+    private final LongSupplier nanoTime;
+    private final ConcurrentMap<String, WatchedClaim> watches = new ConcurrentHashMap<>();
+    private final AbandonedClaims givenUp = new AbandonedClaims();
+    private final HeadWakeUps atHead;
+    private final PacedWakeUps<WatchSignal> paced;
+
+    /**
+     * Nothing is watched.
+     *
+     * @param later runs a task after a pause
+     */
+    WatchedClaims(BiConsumer<Duration, Runnable> later, LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+        atHead = new HeadWakeUps(later, nanoTime, this::hinted);
+        paced = new PacedWakeUps<>(later, this::looksAgain);
+    }
+
+    int size() {
+        return watches.size();
+    }
+
+    @Nullable
+    WatchedClaim get(String claimId) {
+        return watches.get(claimId);
+    }
+
+    Stream<WatchedClaim> all() {
+        return watches.values().stream();
+    }
+
+    /**
+     * One more watch of a claim, which may have one.
+     *
+     * @param first the claim with this watch alone
+     * @return what is known of the claim
+     */
+    WatchedClaim add(WatchedClaim first, WatchSubscription watch) {
+        String claimId = first.claim().id();
+        return watches.putIfAbsent(claimId, first) == null
+                ? first
+                : watches.compute(claimId, (id, known) -> known == null ? first : known.with(watch));
+    }
+
+    void remove(String claimId, WatchSubscription watch) {
+        atHead.remove(claimId);
+        paced.remove(claimId);
+        watches.computeIfPresent(claimId, (id, watched) -> {
+            if (watched.isWaiting()) {
+                givenUp.add(id); // first: a grant that comes now finds the one or the other
+            }
+            return watched.without(watch);
+        });
+    }
+
+    /** A look was answered: this claim holds the lock. */
+    void holds(String claimId) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched != null) {
+            watched.waits(false);
+        }
+        paced.answered(claimId);
+    }
+
+    /** A look was answered: this claim has to wait. */
+    void waits(String claimId) {
+        paced.answered(claimId);
+    }
+
+    /** Tells a claim that it should look again, or renew. */
+    void changed(String claimId) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched != null) {
+            watched.tell(new WatchSignal.Changed());
+        }
+    }
+
+    /** Tells the waiting ones of these, some at a time. */
+    void tellAll(Predicate<WatchedClaim> which, WatchSignal signal) {
+        List<String> waiting = new ArrayList<>();
+        watches.forEach((id, watched) -> {
+            if (which.test(watched) && watched.isWaiting()) {
+                waiting.add(id);
+            }
+        });
+        paced.add(waiting, signal);
+    }
+
+    /** It has come to the head of its queue: it looks again when it is not served by then. */
+    void atHead(ChannelMessage.Head head) {
+        WatchedClaim watched = watches.get(head.claimId());
+        if (watched != null && watched.isWaiting()) {
+            atHead.add(head.claimId(), bounded(head.lookWithin()));
+        }
+    }
+
+    private static Duration bounded(Duration within) {
+        Duration notTooSoon = within.compareTo(SOONEST) < 0 ? SOONEST : within;
+        return notTooSoon.compareTo(LATEST) > 0 ? LATEST : notTooSoon;
+    }
+
+    /** The first hint for a while is passed on at once. Of many, one at a time: anybody with rights to the channel can write them. */
+    void hinted(String claimId) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched == null || !watched.isWaiting()) {
+            return;
+        }
+        Duration pause = watched.hinted(nanoTime.getAsLong());
+        if (pause.isZero()) {
+            watched.tell(new WatchSignal.Changed());
+        } else {
+            atHead.add(claimId, pause);
+        }
+    }
+
+    /**
+     * A grant that the server has signed. A claim is told of it once: anybody with rights to the channel can repeat one that came too late,
+     * and each would make the claim look again.
+     *
+     * @return whether it goes back to the server: once, and only from a claim that has left while it waited
+     */
+    boolean granted(ChannelMessage grant, Function<WatchedClaim, String> holderKey) {
+        WatchedClaim watched = watches.get(grant.claimId());
+        if (watched == null) {
+            return givenUp.remove(grant.claimId());
+        }
+        // Between a grant and the next look there is no other one: what comes then is a copy.
+        if (watched.isWaiting()
+                && grant.isFor(holderKey.apply(watched), watched.claim().lease())
+                && grant.signal() instanceof WatchSignal.Granted granted
+                && watched.isNews(granted.fencingToken())) {
+            atHead.remove(grant.claimId());
+            watched.waits(false);
+            watched.tell(grant.signal());
+        }
+        return false;
+    }
+
+    /** False for a claim that does not wait any more. */
+    private boolean looksAgain(String claimId, WatchSignal signal) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched == null || !watched.isWaiting()) {
+            return false;
+        }
+        watched.tell(signal);
+        return true;
+    }
+}

@@ -1,0 +1,7 @@
+/** How waiters learn of their turn: the subscription to this client's channel, its heartbeat, and who is told of which message. */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.redis.internal.pubsub;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,312 @@
+package io.holdfast.redis.internal.safety;
+
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ConnectionInitializer;
+import io.holdfast.redis.internal.protocol.LockRequests;
+import io.holdfast.redis.internal.script.LongArrayOutput;
+import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.redis.internal.script.ScriptArgs;
+import io.holdfast.redis.internal.topology.Topology;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.TrackingArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.api.push.PushMessage;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Lets the server tell at once when another client changes the key of a mutex that is held here ({@code CLIENT TRACKING}). Then it is
+ * asked which claim holds the mutex. When that is not this claim, the engine is told to look again: it renews, and that answer decides.
+ * So no lease gets longer by what other clients do to its key.
+ *
+ * <p>The server watches a key for a connection that has read it, until its next change, ours included. So after a grant, and
+ * after each renewal, the keys are read on the connection that locks are taken on. Its own changes are not told ({@code NOLOOP}).
+ *
+ * <p>The reading is a command of its own, behind {@code CLIENT CACHING YES} ({@code OPTIN}). Were it done in the scripts of the locks,
+ * Redis 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code trackingRememberKeys}). With them they would
+ * remember the tombstone of each claim, which never changes, so the server's table would grow with each acquisition; and the locks for
+ * which this client only waits.
+ */
+public final class KeyTracking implements ConnectionInitializer {
+
+    private static final LuaScript SCRIPT = LuaScript.load("held");
+
+    /** Keys in one command. */
+    private static final int MOST_AT_ONCE = 500;
+
+    /** What a reading is for. */
+    private enum Purpose {
+        /** To see whether the claim still holds. */
+        VERIFY,
+        /** The same, and the server is to watch the key of one that does. A key of one that does not would be watched for nothing. */
+        VERIFY_AND_WATCH,
+        /** The server is to watch the key. */
+        WATCH
+    }
+
+    /** A mutex and the claim that holds it, as far as is known here. */
+    private record Held(String key, String claimId) {}
+
+    private final Topology topology;
+    private final LockRequests requests;
+    private final LongSupplier nanoTime;
+    private final Consumer<String> changed;
+
+    /** By the key of the holder, from the grant until the release. */
+    private final ConcurrentMap<String, TrackedKey> held = new ConcurrentHashMap<>();
+
+    /**
+     * Nothing is held yet.
+     *
+     * @param nanoTime the clock of the driver
+     * @param changed told the id of a claim that should look again
+     */
+    public KeyTracking(Topology topology, LockRequests requests, LongSupplier nanoTime, Consumer<String> changed) {
+        this.topology = topology;
+        this.requests = requests;
+        this.nanoTime = nanoTime;
+        this.changed = changed;
+    }
+
+    @Override
+    public CompletableFuture<StatefulRedisConnection<String, String>> prepare(
+            CommandLink link, StatefulRedisConnection<String, String> made) {
+        made.addListener(this::pushed);
+        made.addListener(new Restorations(link, made));
+        CompletableFuture<StatefulRedisConnection<String, String>> prepared = new CompletableFuture<>();
+        var unused = switchOn(made).whenComplete((done, refused) -> {
+            if (refused == null) {
+                prepared.complete(made);
+            } else {
+                var unusedClosing = made.closeAsync();
+                prepared.completeExceptionally(refused);
+            }
+        });
+        return prepared;
+    }
+
+    /** CACHING is tried as well, so that a missing permission shows now; PING takes back what it asks for. */
+    private static CompletableFuture<?> switchOn(StatefulRedisConnection<String, String> connection) {
+        RedisAsyncCommands<String, String> async = connection.async();
+        return async.clientTracking(TrackingArgs.Builder.enabled().optin().noloop())
+                .toCompletableFuture()
+                .thenCombine(async.clientCaching(true), (on, caching) -> on)
+                .thenCombine(async.ping(), (on, pong) -> on);
+    }
+
+    /** A look was answered: does the claim hold from now on? */
+    public void looked(LockClaim claim, LockAttempt answer) {
+        if (answer instanceof LockAttempt.Acquired && claim.key().kind() == LockKind.MUTEX) {
+            held.put(
+                    requests.holderKey(claim),
+                    TrackedKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
+            remind(List.of(claim));
+        } else if (claim.key().kind() == LockKind.MUTEX && claim.waiting() != Waiting.NONE) {
+            changedByUs(claim);
+        }
+    }
+
+    /** A release was answered. */
+    public void released(LockClaim claim, Ownership answer) {
+        if (answer == Ownership.NOT_HELD && claim.key().kind() == LockKind.MUTEX) {
+            changedByUs(claim);
+        }
+    }
+
+    /** A claim that waits, or leaves a tombstone, may have set the flag in the record: the server does not tell of that, and watches no more. */
+    private void changedByUs(LockClaim claim) {
+        String key = requests.holderKey(claim);
+        TrackedKey known = held.get(key);
+        if (known != null && !known.claimId().equals(claim.id())) {
+            touched(key);
+        }
+    }
+
+    /** A pushed grant is on its way to the engine, which renews it at once: that asks the server. */
+    public void signalled(LockClaim claim, WatchSignal signal) {
+        if (signal instanceof WatchSignal.Granted && claim.key().kind() == LockKind.MUTEX) {
+            held.put(
+                    requests.holderKey(claim),
+                    TrackedKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
+        }
+    }
+
+    /** Renewals were answered, in the order of the claims. */
+    public void renewed(List<LockClaim> claims, List<Renewal> answers) {
+        long now = nanoTime.getAsLong();
+        List<LockClaim> due = new ArrayList<>();
+        for (int i = 0; i < claims.size(); i++) {
+            LockClaim claim = claims.get(i);
+            if (answers.get(i) instanceof Renewal.NotHeld) {
+                ended(claim);
+            } else if (answers.get(i) instanceof Renewal.Held && isDue(claim, now)) {
+                due.add(claim);
+            }
+        }
+        remind(due);
+    }
+
+    private boolean isDue(LockClaim claim, long now) {
+        boolean[] due = new boolean[1];
+        held.computeIfPresent(requests.holderKey(claim), (key, known) -> {
+            due[0] = known.claimId().equals(claim.id()) && known.isDue(now);
+            return due[0] ? TrackedKey.of(claim.id(), claim.lease().toNanos(), now) : known;
+        });
+        return due[0];
+    }
+
+    /** The claim does not hold any more, or is about to be released. */
+    public void ended(LockClaim claim) {
+        held.computeIfPresent(
+                requests.holderKey(claim), (key, known) -> known.claimId().equals(claim.id()) ? null : known);
+    }
+
+    /** A failure leaves their keys unwatched until the next renewal, which is what there is without us. */
+    private void remind(List<LockClaim> claims) {
+        check(
+                claims.stream()
+                        .map(claim -> new Held(requests.holderKey(claim), claim.id()))
+                        .toList(),
+                Purpose.WATCH);
+    }
+
+    /** In one command for those of one slot, or for a part of them. */
+    private void check(List<Held> claims, Purpose purpose) {
+        claims.stream()
+                .collect(Collectors.groupingBy(held -> topology.groupOf(held.key())))
+                .values()
+                .forEach(group -> {
+                    for (int from = 0; from < group.size(); from += MOST_AT_ONCE) {
+                        List<Held> part = group.subList(from, Math.min(group.size(), from + MOST_AT_ONCE));
+                        var unused = topology.linkFor(part.get(0).key()).thenAccept(link -> {
+                            StatefulRedisConnection<String, String> connection = link.ready();
+                            if (connection != null) {
+                                link.inOrder(() -> check(connection, part, purpose));
+                            }
+                        });
+                    }
+                });
+    }
+
+    private void check(StatefulRedisConnection<String, String> connection, List<Held> claims, Purpose purpose) {
+        // What was released meanwhile would be watched for ever.
+        List<Held> present = claims.stream().filter(this::isHeld).toList();
+        if (present.isEmpty()) {
+            return;
+        }
+        AsyncCommand<String, String, long[]> read = new AsyncCommand<>(
+                new Command<>(CommandType.EVAL, new LongArrayOutput(present.size()), question(present)));
+        read.onComplete((held, error) -> {
+            List<Held> still = new ArrayList<>();
+            for (int i = 0; error == null && i < held.length; i++) {
+                if (held[i] == 1) {
+                    still.add(present.get(i));
+                } else {
+                    changed.accept(present.get(i).claimId());
+                }
+            }
+            if (purpose == Purpose.VERIFY_AND_WATCH) {
+                check(still, Purpose.WATCH);
+            }
+        });
+        if (purpose == Purpose.WATCH) {
+            var unused = connection.async().clientCaching(true);
+        }
+        var unusedToo = connection.dispatch(read);
+    }
+
+    private static ScriptArgs question(List<Held> claims) {
+        ScriptArgs args =
+                new ScriptArgs(512 + 128 * claims.size()).text(SCRIPT.body()).number(claims.size());
+        claims.forEach(held -> args.text(held.key()));
+        claims.forEach(held -> args.text(held.claimId()));
+        return args;
+    }
+
+    private boolean isHeld(Held claim) {
+        TrackedKey known = held.get(claim.key());
+        return known != null && known.claimId().equals(claim.claimId());
+    }
+
+    private void pushed(PushMessage message) {
+        if (!message.getType().equals("invalidate")) {
+            return;
+        }
+        List<Object> content = message.getContent(StringCodec.UTF8::decodeKey);
+        if (content.size() > 1 && content.get(1) instanceof List<?> keys) {
+            keys.forEach(key -> touched(String.valueOf(key)));
+        } else {
+            verifyAll(); // the server was flushed, and names no key
+        }
+    }
+
+    /** The server is asked to watch the key again, unless that was a moment ago: else a table that is too small never comes to rest. */
+    private void touched(String key) {
+        long now = nanoTime.getAsLong();
+        boolean[] isDue = new boolean[1];
+        TrackedKey known = held.computeIfPresent(key, (it, before) -> {
+            isDue[0] = before.isReminderDue(now);
+            return isDue[0] ? before.reminded(now) : before.touched();
+        });
+        if (known != null) {
+            check(List.of(new Held(key, known.claimId())), isDue[0] ? Purpose.VERIFY_AND_WATCH : Purpose.VERIFY);
+        }
+    }
+
+    /** Those of other masters too: it is rare, and costs a read. */
+    private void verifyAll() {
+        List<Held> all = new ArrayList<>();
+        held.forEach((key, known) -> all.add(new Held(key, known.claimId())));
+        check(all, Purpose.WATCH);
+    }
+
+    /** Keys that are held now, for tests. */
+    public int size() {
+        return held.size();
+    }
+
+    /** A restored connection watches nothing, and something may have been missed. */
+    private final class Restorations implements RedisConnectionStateListener {
+
+        private final CommandLink link;
+        private final StatefulRedisConnection<String, String> connection;
+
+        Restorations(CommandLink link, StatefulRedisConnection<String, String> connection) {
+            this.link = link;
+            this.connection = connection;
+        }
+
+        @Override
+        public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
+            link.inOrder(() -> {
+                var unused = switchOn(connection).whenComplete((done, refused) -> {
+                    if (refused == null) {
+                        verifyAll();
+                    } else {
+                        boolean unusedToo = link.drop(); // the next command is told why
+                    }
+                });
+            });
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * What the builder offers beyond plain locking: grants confirmed by replicas, the quarantine after a restart, losses told by {@code CLIENT
+ * TRACKING}, and the check of the eviction policy.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.redis.internal.safety;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

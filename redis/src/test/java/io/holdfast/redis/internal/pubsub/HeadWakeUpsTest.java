@@ -1,0 +1,142 @@
+package io.holdfast.redis.internal.pubsub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class HeadWakeUpsTest {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    /** A task, and how long it still waits. */
+    private static final class Planned {
+
+        final Runnable task;
+        Duration left;
+
+        Planned(Duration left, Runnable task) {
+            this.left = left;
+            this.task = task;
+        }
+    }
+
+    private final List<Planned> tasks = new ArrayList<>();
+    private final List<String> looked = new ArrayList<>();
+
+    /** The clock of a JVM may overflow. */
+    private long now = Long.MAX_VALUE - 10;
+
+    private final HeadWakeUps looks =
+            new HeadWakeUps((pause, task) -> tasks.add(new Planned(pause, task)), () -> now, looked::add);
+
+    @Test
+    void aClaimThatIsStillThereLooksOnceAtItsTime() {
+        looks.add("a", SECOND);
+
+        pass(SECOND.minusNanos(1));
+        assertThat(looked).isEmpty();
+        pass(Duration.ofNanos(1));
+        assertThat(looked).containsExactly("a");
+        pass(SECOND.multipliedBy(3));
+        assertThat(looked).containsExactly("a");
+    }
+
+    @Test
+    void aClaimThatIsToldTwiceLooksAtTheEarlierTime() {
+        looks.add("a", SECOND.multipliedBy(1_000));
+        looks.add("a", SECOND);
+        pass(Duration.ofMillis(900));
+        looks.add("a", SECOND);
+
+        pass(Duration.ofMillis(100));
+
+        assertThat(looked).containsExactly("a");
+    }
+
+    @Test
+    void aClaimThatWasServedDoesNotLook() {
+        looks.add("a", SECOND);
+        looks.remove("a");
+
+        pass(SECOND.multipliedBy(2));
+
+        assertThat(looked).isEmpty();
+    }
+
+    @Test
+    void eachLooksAtItsOwnTimeAlsoOneThatIsDueBeforeThoseThatCameFirst() {
+        looks.add("late", SECOND.multipliedBy(3));
+        looks.add("early", SECOND);
+        pass(Duration.ofMillis(500));
+        looks.add("between", SECOND);
+
+        pass(Duration.ofMillis(500));
+        assertThat(looked).containsExactly("early");
+        pass(Duration.ofMillis(500));
+        assertThat(looked).containsExactly("early", "between");
+        pass(Duration.ofMillis(1_500));
+        assertThat(looked).containsExactly("early", "between", "late");
+    }
+
+    @Test
+    void thousandsThatAreServedInTimeNeedOneTaskAtATime() {
+        for (int i = 0; i < 10_000; i++) {
+            looks.add("claim " + i, SECOND);
+            pass(Duration.ofMillis(1));
+            looks.remove("claim " + i);
+
+            assertThat(tasks).hasSizeLessThanOrEqualTo(1);
+        }
+        assertThat(looked).isEmpty();
+    }
+
+    @Test
+    void nothingIsPlannedWhenNobodyIsLeft() {
+        looks.add("a", SECOND);
+        looks.remove("a");
+
+        pass(SECOND);
+
+        assertThat(tasks).isEmpty();
+    }
+
+    @Test
+    void looksThatAreAskedForEverEarlierKeepFewTasks() {
+        Duration minute = Duration.ofMinutes(1);
+        for (int i = 0; i < 10_000; i++) {
+            looks.add("a", minute.minusMillis(i));
+        }
+        assertThat(tasks).hasSizeLessThanOrEqualTo(HeadWakeUps.MOST_TASKS);
+
+        pass(minute);
+
+        assertThat(looked).containsExactly("a");
+        assertThat(tasks).isEmpty();
+        looks.add("b", SECOND);
+        pass(SECOND);
+        assertThat(looked).as("all is as before").containsExactly("a", "b");
+    }
+
+    private void pass(Duration time) {
+        Duration left = time;
+        while (true) {
+            Duration rest = left;
+            Planned next = tasks.stream()
+                    .filter(task -> task.left.compareTo(rest) <= 0)
+                    .min((one, other) -> one.left.compareTo(other.left))
+                    .orElse(null);
+            Duration step = next == null ? rest : next.left;
+            now += step.toNanos();
+            tasks.forEach(task -> task.left = task.left.minus(step));
+            left = rest.minus(step);
+            if (next == null) {
+                return;
+            }
+            tasks.remove(next);
+            next.task.run();
+        }
+    }
+}

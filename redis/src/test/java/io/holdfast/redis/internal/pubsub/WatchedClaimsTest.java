@@ -1,0 +1,63 @@
+package io.holdfast.redis.internal.pubsub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.redis.internal.protocol.LockKeys;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.BaseSubscriber;
+
+class WatchedClaimsTest {
+
+    private static final LockKey KEY = LockKey.of(LockKind.MUTEX, "orders");
+    private static final LockKeys KEYS = LockKeys.of("holdfast:", KEY);
+
+    private final List<WatchSignal> told = new ArrayList<>();
+    private final WatchedClaims watches = new WatchedClaims((pause, task) -> {}, () -> 0);
+
+    private final WatchedClaim waiter = watched();
+
+    /** A grant that came too late, for one. A tenant with rights to the channel can repeat it for as long as the claim waits. */
+    @Test
+    void aGrantThatIsRepeatedToAClaimThatGoesOnWaitingIsToldOnce() {
+        waiter.waits(true);
+        grant(7, 1);
+        waiter.waits(true); // it looks again
+
+        for (int i = 0; i < 1_000; i++) {
+            grant(7, 1);
+        }
+
+        assertThat(told).hasSize(1);
+        assertThat(waiter.isWaiting()).as("it is told of the next one").isTrue();
+        grant(8, 2);
+        assertThat(told).hasSize(2);
+    }
+
+    private void grant(long token, int attempt) {
+        WatchSignal.Granted granted = new WatchSignal.Granted(token, attempt, Duration.ofSeconds(2));
+        assertThat(watches.granted(new ChannelMessage("id", granted, KEYS), watched -> KEYS.holder()))
+                .isFalse();
+    }
+
+    private WatchedClaim watched() {
+        LockClaim claim = LockClaim.first(KEY, "id", Duration.ofSeconds(10), Waiting.QUEUE);
+        BaseSubscriber<WatchSignal> subscriber = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnNext(WatchSignal signal) {
+                told.add(signal);
+            }
+        };
+        WatchSubscription watch = new WatchSubscription(watches, claim, subscriber);
+        watch.handOver();
+        return watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+    }
+}
