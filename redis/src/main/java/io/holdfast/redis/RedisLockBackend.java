@@ -6,6 +6,8 @@ import io.holdfast.redis.internal.address.AddressCheck;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.LettuceClient;
 import io.holdfast.redis.internal.connection.TlsOptions;
+import io.holdfast.redis.internal.operation.BackendSettings;
+import io.holdfast.redis.internal.operation.LockOperations;
 import io.holdfast.redis.internal.safety.EvictionCheck;
 import io.holdfast.redis.internal.safety.ReplicaConfirmation;
 import io.holdfast.spi.LockAttempt;

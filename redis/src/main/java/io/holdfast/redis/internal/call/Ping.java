@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.call;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.redis.internal.connection.CommandLink;
@@ -9,11 +9,11 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import reactor.core.publisher.Mono;
 
 /** A ping to any server of the deployment that takes part. */
-final class Ping {
+public final class Ping {
 
     private Ping() {}
 
-    static Mono<Void> from(Topology topology, ExceptionTranslator failures) {
+    public static Mono<Void> from(Topology topology, ExceptionTranslator failures) {
         ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "ping");
         return Mono.defer(() -> topology.isClosed()
                         ? Mono.error(failures.closed(subject))

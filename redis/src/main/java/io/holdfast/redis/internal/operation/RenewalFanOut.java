@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.operation;
 
 import static java.util.Objects.requireNonNull;
 

@@ -1,7 +1,8 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.redis.Store;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.LockKeys;
@@ -14,6 +15,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A grant that nobody waits for goes back to the server, by a request of which no lock client knows. */
@@ -22,13 +24,22 @@ class GivenBackGrantTest {
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
     private final ManualDriver driver = new ManualDriver();
-    private final RedisLockBackend backend =
-            RedisLockBackend.builder(RedisURI.create("redis://localhost")).build(driver, "me");
+    private final LockOperations operations = new LockOperations(
+            new BackendSettings(
+                    List.of(RedisURI.create("redis://localhost")),
+                    false,
+                    "holdfast:",
+                    Duration.ofSeconds(2),
+                    0,
+                    Duration.ZERO,
+                    null,
+                    false),
+            driver,
+            "me");
     private final LockKey key = LockKey.of(LockKind.MUTEX, "orders");
 
     private void giveBack() {
-        backend.operations()
-                .giveBack(new ChannelMessage("left", Replies.granted(7, 1, 2_000), LockKeys.of("holdfast:", key)));
+        operations.giveBack(new ChannelMessage("left", Replies.granted(7, 1, 2_000), LockKeys.of("holdfast:", key)));
     }
 
     @Test
@@ -53,7 +64,7 @@ class GivenBackGrantTest {
         assertThat(driver.sent).hasSize(2);
         assertThat(driver.sent.get(1).getType()).isEqualTo(CommandType.EVAL);
         LockClaim held = Store.claim("invoices", Waiting.NONE);
-        var release = backend.release(held).subscribe();
+        var release = operations.release(held).subscribe();
         assertThat(driver.sent).as("waits for the script").hasSize(2);
 
         driver.pass(LIMIT.plusSeconds(1));

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.inspect;
 
 import io.holdfast.redis.internal.call.PlainCall;
 import io.holdfast.redis.internal.connection.CommandLink;
@@ -15,7 +15,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A walk over the keys of one server, in pages: each page is asked for when more locks are wanted, and not before. */
-final class KeyScan {
+public final class KeyScan {
 
     /** So many keys a server looks at for one page: some tenths of a millisecond, in which it does nothing else. */
     private static final int PAGE = 500;
@@ -23,7 +23,7 @@ final class KeyScan {
     private final String keyPrefix;
     private final ScanArgs args;
 
-    KeyScan(String keyPrefix) {
+    public KeyScan(String keyPrefix) {
         this.keyPrefix = keyPrefix;
         args = ScanArgs.Builder.limit(PAGE).match(pattern(keyPrefix).getBytes(StandardCharsets.UTF_8));
     }
@@ -34,7 +34,7 @@ final class KeyScan {
     }
 
     /** The locks of each page with something else than a counter, by the first of their keys on it. */
-    Flux<Map<LockKeys, Sighting>> over(CommandLink master) {
+    public Flux<Map<LockKeys, Sighting>> over(CommandLink master) {
         return Flux.defer(() -> {
             AtomicReference<ScanCursor> position = new AtomicReference<>(ScanCursor.INITIAL);
             return Flux.<ScanCursor>generate(sink -> {
@@ -68,7 +68,7 @@ final class KeyScan {
     }
 
     /** The keys by which a walk comes upon a lock that is not free, the one that counts first; see {@code inspect.lua}. */
-    enum Sighting {
+    public enum Sighting {
         HOLDER("holder", ""),
         QUEUE("queue", ":queue"),
         INTEREST("interest", ":interest");
@@ -81,7 +81,7 @@ final class KeyScan {
             this.suffix = suffix;
         }
 
-        String word() {
+        public String word() {
             return word;
         }
 

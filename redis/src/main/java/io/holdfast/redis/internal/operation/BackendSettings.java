@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.operation;
 
 import io.holdfast.redis.internal.safety.ReplicaConfirmation;
 import io.lettuce.core.RedisURI;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param uris one, or the seeds of a cluster
  * @param confirmation null where no grant is confirmed
  */
-record BackendSettings(
+public record BackendSettings(
         List<RedisURI> uris,
         boolean isCluster,
         String keyPrefix,

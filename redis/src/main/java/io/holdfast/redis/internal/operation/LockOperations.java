@@ -1,5 +1,6 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.operation;
 
+import io.holdfast.redis.internal.call.Ping;
 import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.LettuceClient;
@@ -33,7 +34,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The operations of one back end: the requests, the channel and the safety rules, put together. */
-final class LockOperations {
+public final class LockOperations {
 
     /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
@@ -61,7 +62,7 @@ final class LockOperations {
      * @param driver ends with this
      * @param clientName unique among all clients of the servers
      */
-    LockOperations(BackendSettings settings, DriverClient driver, String clientName) {
+    public LockOperations(BackendSettings settings, DriverClient driver, String clientName) {
         this.driver = driver;
         List<RedisURI> uris =
                 settings.uris().stream().map(LettuceClient::copyOf).toList();
@@ -88,7 +89,7 @@ final class LockOperations {
         quarantine = new Quarantine(topology, failures, settings.quarantine(), driver::nanoTime);
     }
 
-    Mono<LockAttempt> tryAcquire(LockClaim claim) {
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         if (quarantine.isOff()) {
             return look(claim);
         }
@@ -116,11 +117,11 @@ final class LockOperations {
         return tracking == null ? sure : sure.doOnNext(answer -> tracking.looked(claim, answer));
     }
 
-    Mono<Renewal> renew(LockClaim claim) {
+    public Mono<Renewal> renew(LockClaim claim) {
         return renewals(List.of(claim)).map(answers -> answers.get(0));
     }
 
-    Flux<Renewal> renewAll(List<LockClaim> claims) {
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
         if (batch.isEmpty()) {
             return Flux.empty();
@@ -148,7 +149,7 @@ final class LockOperations {
         });
     }
 
-    Mono<Ownership> release(LockClaim claim) {
+    public Mono<Ownership> release(LockClaim claim) {
         KeyTracking told = tracking;
         if (told == null) {
             return ask(() -> requests.release(claim));
@@ -179,16 +180,16 @@ final class LockOperations {
     }
 
     /** Keys that the server was asked to watch, for tests. */
-    int watchedKeys() {
+    public int watchedKeys() {
         return tracking == null ? 0 : tracking.size();
     }
 
     /** Claims that are watched now, for tests. */
-    int watchCount() {
+    public int watchCount() {
         return channel.watchCount();
     }
 
-    Flux<WatchSignal> watch(LockClaim claim) {
+    public Flux<WatchSignal> watch(LockClaim claim) {
         Flux<WatchSignal> signals = channel.watch(claim);
         // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
         boolean isBelieved = confirmations == null && quarantine.isOff();
@@ -200,16 +201,16 @@ final class LockOperations {
                         .doOnCancel(() -> tracking.ended(claim));
     }
 
-    Mono<Void> ping() {
+    public Mono<Void> ping() {
         return Ping.from(topology, failures);
     }
 
     /** Refuses a lease that is longer than the quarantine. */
-    void checkLease(Duration lease) {
+    public void checkLease(Duration lease) {
         quarantine.checkLease(lease);
     }
 
-    Mono<Void> close() {
+    public Mono<Void> close() {
         return driver.close();
     }
 }

@@ -1,5 +1,6 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.inspect;
 
+import io.holdfast.redis.LockReport;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockKind;
 import java.time.Duration;
@@ -12,7 +13,7 @@ import java.util.Locale;
 import java.util.OptionalLong;
 
 /** Reads the answer of {@code inspect.lua}. */
-final class ReportReader {
+public final class ReportReader {
 
     private final List<LockKeys> asked;
     private final Iterator<?> answer;
@@ -29,7 +30,7 @@ final class ReportReader {
      *
      * @param asked the locks that the script was asked for, in their order
      */
-    static List<LockReport> read(List<LockKeys> asked, List<?> answer) {
+    public static List<LockReport> read(List<LockKeys> asked, List<?> answer) {
         ReportReader reader = new ReportReader(asked, answer);
         List<LockReport> reports = new ArrayList<>();
         reader.answer.forEachRemaining(lock -> reports.add(reader.report(parts(lock))));

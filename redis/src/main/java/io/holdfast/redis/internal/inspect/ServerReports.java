@@ -1,5 +1,6 @@
-package io.holdfast.redis;
+package io.holdfast.redis.internal.inspect;
 
+import io.holdfast.redis.ServerReport;
 import io.holdfast.redis.internal.connection.ServerInfo;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
@@ -10,14 +11,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** What is reported of a server, and what is wrong with it. */
-final class ServerReports {
+public final class ServerReports {
 
     private static final String SAFE_POLICY = "noeviction";
 
     private ServerReports() {}
 
     /** Reads the answer to INFO. */
-    static ServerReport of(String server, String text) {
+    public static ServerReport of(String server, String text) {
         ServerInfo info = ServerInfo.parse(text);
         Optional<String> policy = Optional.ofNullable(info.evictionPolicy()).map(it -> it.toLowerCase(Locale.ROOT));
         List<String> warnings = new ArrayList<>();
@@ -36,7 +37,7 @@ final class ServerReports {
     }
 
     /** Of a server that the user may not ask. */
-    static ServerReport forbidden(String server) {
+    public static ServerReport forbidden(String server) {
         String warning =
                 "The ACL forbids INFO: allow +info, or check by other means that maxmemory-policy is noeviction.";
         return new ServerReport(server, Optional.empty(), Optional.empty(), Optional.empty(), List.of(warning));
