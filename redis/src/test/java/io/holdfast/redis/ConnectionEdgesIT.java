@@ -9,8 +9,8 @@ import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.LettuceClient;
 import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
-import io.holdfast.redis.internal.protocol.LockScripts;
 import io.holdfast.redis.internal.script.KeysAndArgs;
+import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
@@ -150,7 +150,7 @@ class ConnectionEdgesIT {
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
         Store.answer(Ping.from(topology, failures));
         ScriptRequest<Integer> request = new ScriptRequest<>(
-                LockScripts.MUTEX.renew(),
+                LuaScript.load("mutex_renew"),
                 "orders",
                 KeysAndArgs.of(List.of("orders"), List.of("id", "1000")),
                 1,

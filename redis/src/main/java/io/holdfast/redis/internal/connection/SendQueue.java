@@ -17,7 +17,7 @@ import reactor.util.context.Context;
  *
  * <p>The loop does not send at once either, but when it has handled all that it has read: what many answers cause leaves together.
  */
-public final class SendQueue {
+final class SendQueue {
 
     private final Queue<Runnable> waiting =
             Queues.<Runnable>unboundedMultiproducer().get();

@@ -45,7 +45,7 @@ public record LockKeys(String holder, Type type) {
     }
 
     /** Reads the holder's key; null when it is not one. */
-    public static @Nullable LockKeys parse(String holder) {
+    static @Nullable LockKeys parse(String holder) {
         int tag = holder.indexOf('{');
         for (Type type : Type.values()) {
             if (tag >= 0 && holder.endsWith(type.suffix) && tag + 1 < holder.length() - type.suffix.length()) {

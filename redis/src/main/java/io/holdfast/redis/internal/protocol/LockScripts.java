@@ -33,15 +33,15 @@ public enum LockScripts {
         return of(LockKeys.Type.of(claim.key().kind()));
     }
 
-    public LuaScript acquire() {
+    LuaScript acquire() {
         return acquire;
     }
 
-    public LuaScript release() {
+    LuaScript release() {
         return release;
     }
 
-    public LuaScript renew() {
+    LuaScript renew() {
         return renew;
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What the numbers of a server mean, and which of them no sound server sends. A time in a reply that is longer than the time that was asked
  * for is cut to that.
  */
-public final class Replies {
+final class Replies {
 
     /** Where Lua's numbers lose digits. */
     private static final long TOKEN_LIMIT = 1L << 53;
@@ -45,7 +45,7 @@ public final class Replies {
     }
 
     /** A pushed grant; null for one that no sound server sends. */
-    public static WatchSignal.@Nullable Granted granted(long token, int attempt, long validMillis) {
+    static WatchSignal.@Nullable Granted granted(long token, int attempt, long validMillis) {
         boolean isSound = isToken(token) && attempt > 0 && validMillis > 0 && validMillis < TOKEN_LIMIT / 1_000_000;
         return isSound ? new WatchSignal.Granted(token, attempt, Duration.ofMillis(validMillis)) : null;
     }

@@ -121,7 +121,7 @@ public final class ScriptPipeline {
      *
      * @param error null for none
      */
-    public void answered(LuaScript script, @Nullable String error) {
+    void answered(LuaScript script, @Nullable String error) {
         // The script's own error contains its hash: the server has the script, and other calls need not bring it.
         // A server that is no master gets none of the calls that wait: they wait for the next connection.
         if (error == null || (error.contains(script.sha()) && !KnownError.tellsOfNoMaster(error))) {

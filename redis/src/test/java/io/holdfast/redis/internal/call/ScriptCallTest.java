@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockBackendException;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
-import io.holdfast.redis.internal.protocol.LockScripts;
+import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
@@ -34,7 +34,7 @@ class ScriptCallTest {
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
-                        LockScripts.MUTEX.release(),
+                        LuaScript.load("mutex"),
                         "orders",
                         (to, link) -> to.number(0),
                         1,
@@ -194,7 +194,7 @@ class ScriptCallTest {
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
-                        LockScripts.MUTEX.release(),
+                        LuaScript.load("mutex"),
                         "orders",
                         (to, link) -> {},
                         1,

@@ -6,11 +6,11 @@ import io.holdfast.redis.Store;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.LockKeys;
-import io.holdfast.redis.internal.protocol.Replies;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
@@ -39,7 +39,8 @@ class GivenBackGrantTest {
     private final LockKey key = LockKey.of(LockKind.MUTEX, "orders");
 
     private void giveBack() {
-        operations.giveBack(new ChannelMessage("left", Replies.granted(7, 1, 2_000), LockKeys.of("holdfast:", key)));
+        operations.giveBack(new ChannelMessage(
+                "left", new WatchSignal.Granted(7, 1, Duration.ofSeconds(2)), LockKeys.of("holdfast:", key)));
     }
 
     @Test

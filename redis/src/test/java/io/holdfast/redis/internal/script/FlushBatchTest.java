@@ -6,7 +6,6 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
-import io.holdfast.redis.internal.protocol.LockScripts;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.protocol.CommandType;
@@ -30,7 +29,7 @@ class FlushBatchTest {
 
     private ScriptCommand<?, Long> command(StatefulRedisConnection<String, String> connection) {
         ScriptRequest<Long> request = new ScriptRequest<>(
-                LockScripts.MUTEX.release(),
+                LuaScript.load("mutex"),
                 "orders",
                 (to, server) -> {},
                 1,

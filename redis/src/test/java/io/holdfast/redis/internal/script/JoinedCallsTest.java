@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
-import io.holdfast.redis.internal.protocol.LockScripts;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
@@ -56,7 +55,7 @@ class JoinedCallsTest {
 
     private ScriptCommand<?, long[]> command(CommandType type, String key, KeysAndArgs arguments) {
         ScriptRequest<long[]> request = new ScriptRequest<>(
-                LockScripts.MUTEX.release(),
+                LuaScript.load("mutex"),
                 key,
                 arguments,
                 3,

@@ -2,7 +2,6 @@ package io.holdfast.redis.internal.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.redis.internal.protocol.LockScripts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -31,10 +30,10 @@ class LuaScriptTest {
     @Test
     void partsOfPartsAreIncluded() {
         List<LuaScript> all = List.of(
-                LockScripts.MUTEX.acquire(),
-                LockScripts.MUTEX.release(),
-                LockScripts.SHARED.acquire(),
-                LockScripts.SHARED.release());
+                LuaScript.load("mutex"),
+                LuaScript.load("mutex"),
+                LuaScript.load("shared_acquire"),
+                LuaScript.load("shared_release"));
         assertThat(all)
                 .allSatisfy(script -> assertThat(script.body())
                         .contains("local function take_out(")

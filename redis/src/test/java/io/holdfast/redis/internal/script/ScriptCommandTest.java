@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
-import io.holdfast.redis.internal.protocol.LockScripts;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
@@ -25,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** The command that carries a script: what the driver does with it, and what becomes of it. */
 class ScriptCommandTest {
 
-    private static final LuaScript SCRIPT = LockScripts.MUTEX.release();
+    private static final LuaScript SCRIPT = LuaScript.load("mutex");
     private static final RedisURI SERVER = RedisURI.create("redis://localhost");
 
     private final ManualDriver driver = new ManualDriver();

@@ -2,7 +2,6 @@ package io.holdfast.redis.internal.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.redis.internal.protocol.LockScripts;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -10,8 +9,8 @@ import org.junit.jupiter.api.Test;
 /** One call brings a script; the others wait for that, and not for ever. */
 class ScriptLoadsTest {
 
-    private static final LuaScript SCRIPT = LockScripts.MUTEX.acquire();
-    private static final LuaScript OTHER = LockScripts.MUTEX.renew();
+    private static final LuaScript SCRIPT = LuaScript.load("mutex");
+    private static final LuaScript OTHER = LuaScript.load("mutex_renew");
 
     private final ScriptLoads loads = new ScriptLoads();
     private final List<String> proceeded = new ArrayList<>();
