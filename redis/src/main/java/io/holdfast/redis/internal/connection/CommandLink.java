@@ -19,9 +19,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one connection for commands to one server: made when first needed, shared by all, kept up by the driver from then on.
- * All commands travel on it in the order they were given, so a release never overtakes its acquire. A failed attempt is
- * forgotten; the next command tries again.
+ * The way to one server for commands. It has one connection of the driver at a time: made when first needed, shared by all, kept up by the
+ * driver from then on, and replaced when the server is silent on it or is not the master any more. All commands travel on it in the order
+ * they were given, so a release never overtakes its acquire. A failed attempt to connect is forgotten; the next command tries again.
  */
 public final class CommandLink implements ScriptPipeline.Link {
 

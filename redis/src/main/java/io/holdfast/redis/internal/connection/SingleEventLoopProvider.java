@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a client one of the threads that the resources have, for all its connections. A grant comes on the line for pushes, and what its
- * holder sends goes out on the one for commands: on two threads each hand-off would wake one more of them.
+ * Gives a client one of the threads that the resources have, for all its connections. A grant comes on the connection for the channel,
+ * and what its holder sends goes out on the one for commands: on two threads each hand-off would wake one more of them.
  */
 final class SingleEventLoopProvider implements EventLoopGroupProvider {
 

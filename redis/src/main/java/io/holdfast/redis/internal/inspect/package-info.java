@@ -1,4 +1,4 @@
-/** How an inspector reads the locks and the servers: the scan over keys, and the reports made of the answers. */
+/** How an inspector reads locks and servers: the scan over keys, and the reports that are made of the answers. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redis.internal.inspect;

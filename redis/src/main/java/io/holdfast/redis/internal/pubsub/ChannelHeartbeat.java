@@ -24,7 +24,7 @@ final class ChannelHeartbeat {
 
     private static final long MOST_PATIENCE_MILLIS = 8_000;
 
-    private final Later later;
+    private final Timer timer;
     private final LongSupplier nanoTime;
     private final Consumer<Question> atSilence;
 
@@ -39,7 +39,7 @@ final class ChannelHeartbeat {
 
     /** Runs something after a while, once. */
     @FunctionalInterface
-    interface Later {
+    interface Timer {
         void run(long millis, Runnable work);
     }
 
@@ -49,8 +49,8 @@ final class ChannelHeartbeat {
      * @param nanoTime as {@link System#nanoTime}
      * @param atSilence told of a question that was left without its echo
      */
-    ChannelHeartbeat(Later later, LongSupplier nanoTime, Consumer<Question> atSilence) {
-        this.later = later;
+    ChannelHeartbeat(Timer timer, LongSupplier nanoTime, Consumer<Question> atSilence) {
+        this.timer = timer;
         this.nanoTime = nanoTime;
         this.atSilence = atSilence;
         long now = nanoTime.getAsLong();
@@ -71,7 +71,7 @@ final class ChannelHeartbeat {
         void answered() {
             long tookMillis = TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - sentAt);
             long patience = Math.min(MOST_PATIENCE_MILLIS, Math.max(patienceMillis, 2 * tookMillis));
-            later.run(patience, () -> {
+            timer.run(patience, () -> {
                 if (isUnheard()) {
                     atSilence.accept(this);
                 }

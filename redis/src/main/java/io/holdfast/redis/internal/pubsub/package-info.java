@@ -1,4 +1,7 @@
-/** How waiters learn of their turn: the subscription to this client's channel, its heartbeat, and who is told of which message. */
+/**
+ * How waiters learn of their turn: the subscription to this client's channel, its heartbeat, its repair, and which claim each message
+ * wakes.
+ */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redis.internal.pubsub;

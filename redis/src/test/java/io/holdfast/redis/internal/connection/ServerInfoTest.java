@@ -13,6 +13,7 @@ class ServerInfoTest {
     void fieldsAreReadAmongOthers() {
         ServerInfo info = ServerInfo.parse(
                 "# Server\r\nredis_version:7.0.15\r\nuptime_in_seconds:17\r\n\r\n# Memory\r\nmaxmemory_policy:allkeys-lru\r\n");
+        assertThat(info.version()).isEqualTo("7.0.15");
         assertThat(info.uptimeSeconds()).hasValue(17);
         assertThat(info.evictionPolicy()).isEqualTo("allkeys-lru");
     }
