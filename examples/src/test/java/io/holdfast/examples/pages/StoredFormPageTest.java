@@ -20,8 +20,8 @@ class StoredFormPageTest {
     @ParameterizedTest
     @CsvSource({"record.lua, mutex, mutex", "shared_queue.lua, K, rw"})
     void theKeysAreThoseOfTheScripts(String script, String inScript, String onPage) {
-        String header = Repository.page(
-                Path.of("redis/src/main/resources/io/holdfast/redis", script).toString());
+        String header = Repository.page(Path.of("redis/src/main/resources/io/holdfast/redis/internal/script", script)
+                .toString());
         Map<String, String> keys = new TreeMap<>();
         Pattern.compile("--   \\d  P\\{name}:" + inScript + "(\\S*) +([A-Z]+) ")
                 .matcher(header)

@@ -50,7 +50,7 @@ public record LuaScript(String name, String body, String sha) {
     }
 
     private static String readFile(String file) {
-        try (InputStream in = LuaScript.class.getResourceAsStream("/io/holdfast/redis/" + file)) {
+        try (InputStream in = LuaScript.class.getResourceAsStream(file)) {
             return new String(Objects.requireNonNull(in, file).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException("script " + file + " is not readable", e);
