@@ -51,7 +51,8 @@ import reactor.core.publisher.Mono;
  * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master, and by {@code ~<number>} once a
  * connection to it was given up; from Redis 7.0 on also by a hash tag in braces. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
  * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
- * +hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank}; with a
+ * +hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank
+ * +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange}; with a
  * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
  * {@code +cluster|slots +asking}, from Redis 7.0 on {@code +ssubscribe +spublish} as well.
  *

@@ -48,7 +48,7 @@ class BreakingALockIT {
         CompletableFuture<LockLease> next = lock(redis.rival, kind == LockKind.READ ? LockKind.WRITE : kind)
                 .acquire()
                 .toFuture();
-        eventually(() -> redis.store.redis().zcard(holderKey(kind) + ":queue") == 1);
+        eventually(() -> Store.waiting(redis.store.redis(), holderKey(kind)) == 1);
 
         long brokenAt = System.nanoTime();
         breakHoldOf(holder);
@@ -98,7 +98,7 @@ class BreakingALockIT {
     void aDeletedRecordIsALossAndTheNextTokenIsHigher() {
         LockLease holder = await(redis.client.lock("orders").acquire());
         CompletableFuture<LockLease> next = redis.rival.lock("orders").acquire().toFuture();
-        eventually(() -> redis.store.redis().zcard(holderKey(LockKind.MUTEX) + ":queue") == 1);
+        eventually(() -> Store.waiting(redis.store.redis(), holderKey(LockKind.MUTEX)) == 1);
 
         assertThat(redis.store.redis().del(holderKey(LockKind.MUTEX))).isOne();
 

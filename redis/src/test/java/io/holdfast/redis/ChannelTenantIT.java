@@ -170,8 +170,7 @@ class ChannelTenantIT {
         repeatEverywhere("G 5 1 2000 " + id.length() + ' ' + id + ' ' + Store.holderKey(key));
         settle();
 
-        assertThat(clients.store.redis().zrange(Store.holderKey(key) + ":queue", 0, -1))
-                .containsExactly(id);
+        assertThat(Store.waiters(clients.store.redis(), Store.holderKey(key))).containsExactly(id);
         await(held.release());
         await(waiter.join().release());
     }
@@ -320,17 +319,17 @@ class ChannelTenantIT {
     }
 
     private String headOfQueue(LockKey key) {
-        return clients.store
-                .redis()
-                .zrange(Store.holderKey(key) + ":queue", 0, 0)
-                .get(0);
+        return Store.waiters(clients.store.redis(), Store.holderKey(key)).get(0);
     }
 
     private void eventuallyOneWaits(LockKey key) {
         String queue = Store.holderKey(key);
-        eventually(() -> clients.store.redis().hvals(queue + ":waiters").stream()
-                        .filter(entry -> !entry.endsWith(" ") && channels().anyMatch(entry::endsWith))
-                        .filter(entry -> entry.matches("(?:\\w+ \\d+ )?[2-9] .*"))
+        eventually(() -> Stream.concat(
+                                clients.store.redis().hvals(queue + ":waiters").stream()
+                                        .filter(entry -> entry.matches("(?:\\w+ \\d+ )?[2-9] .*")),
+                                clients.store.redis().lrange(queue + ":front", 0, -1).stream()
+                                        .filter(line -> line.matches("\\d+ [2-9] .*")))
+                        .filter(entry -> channels().anyMatch(entry::contains))
                         .count()
                 == 1);
     }

@@ -272,10 +272,9 @@ class ClusterBusIT {
     }
 
     private static long waiting() {
-        String queue = Store.holderKey("bus") + ":queue";
-        return masters.get(slotOf(queue) * masters.size() / SlotHash.SLOT_COUNT)
-                .redis()
-                .zcard(queue);
+        String key = Store.holderKey("bus");
+        Store master = masters.get(slotOf(key) * masters.size() / SlotHash.SLOT_COUNT);
+        return Store.waiting(master.redis(), key);
     }
 
     private static int slotOf(String key) {

@@ -90,8 +90,7 @@ class DeadQueueIT {
         System.out.printf(
                 "[holdfast] %s, behind 10 000: served by look %d, longest call %d us%n", kind, looks, longest);
         assertThat(looks).as("the first pass is cut into portions").isBetween(5, 40);
-        assertThat(store.redis().zcard(Store.holderKey(holder.key()) + ":queue"))
-                .isZero();
+        assertThat(Store.waiting(store.redis(), Store.holderKey(holder.key()))).isZero();
         watch.dispose();
     }
 
@@ -162,8 +161,17 @@ class DeadQueueIT {
             assertThat(Store.answer(backend.tryAcquire(queued.get(i)))).isInstanceOf(LockAttempt.Queued.class);
             eventually(() -> !store.redis().pubsubChannels().isEmpty());
         }
-        assertThat(store.redis().hlen(waiters) - 60).as("left of 40").isLessThan(20);
-        assertThat(store.redis().zcard(Store.holderKey(key) + ":queue")).isEqualTo(60);
+        assertThat(Store.waiting(store.redis(), Store.holderKey(key))).isEqualTo(60);
+        for (int i = 0;
+                kind == LockKind.MUTEX && i < 20;
+                i++) { // a hand-off forgets some when it takes others over to the front
+            assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+            holder = queued.get(i);
+        }
+        assertThat(store.redis().hkeys(waiters))
+                .filteredOn(id -> id.startsWith("dead"))
+                .as("left of 40")
+                .hasSizeLessThan(20);
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
     }
 
@@ -216,7 +224,7 @@ class DeadQueueIT {
 
     /** In portions, and not before a second has passed since they looked. */
     private void passedOver(LockKey key) {
-        eventually(() -> isFree(key) && store.redis().zcard(Store.holderKey(key) + ":queue") == 0);
+        eventually(() -> isFree(key) && Store.waiting(store.redis(), Store.holderKey(key)) == 0);
     }
 
     private boolean isFree(LockKey key) {
@@ -247,7 +255,7 @@ class DeadQueueIT {
     }
 
     private List<String> queue(LockKey key) {
-        return new ArrayList<>(store.redis().zrange(Store.holderKey(key) + ":queue", 0, -1));
+        return new ArrayList<>(Store.waiters(store.redis(), Store.holderKey(key)));
     }
 
     private static LockKey key(LockKind kind, String name) {

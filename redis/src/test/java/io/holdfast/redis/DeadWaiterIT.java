@@ -123,8 +123,8 @@ class DeadWaiterIT {
     }
 
     private void waiting(int count) {
-        ClientOverRedis.eventually(() ->
-                store.redis().zcard(Store.holderKey(LockKey.of(kind, "orders")) + ":queue") == count);
+        ClientOverRedis.eventually(
+                () -> Store.waiting(store.redis(), Store.holderKey(LockKey.of(kind, "orders"))) == count);
     }
 
     private ReactiveLock lock(LockClient client) {

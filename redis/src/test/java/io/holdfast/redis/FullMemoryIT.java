@@ -93,7 +93,7 @@ class FullMemoryIT {
 
         assertThat(Store.answer(backend.release(waiter))).isEqualTo(Ownership.NOT_HELD);
 
-        assertThat(store.redis().exists(holderKey(kind) + ":queue")).isZero();
+        assertThat(Store.waiting(store.redis(), holderKey(kind))).isZero();
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
     }
 
@@ -140,7 +140,7 @@ class FullMemoryIT {
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
 
         assertThat(store.isHeld(holderKey(kind))).isFalse();
-        assertThat(store.redis().exists(holderKey(kind) + ":queue")).isZero();
+        assertThat(Store.waiting(store.redis(), holderKey(kind))).isZero();
     }
 
     /** Paused, the server reads the look when nobody waits for its answer any more. */

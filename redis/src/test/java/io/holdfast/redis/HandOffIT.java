@@ -59,7 +59,7 @@ class HandOffIT {
         LockLease holder = redis.acquired(redis.client, "orders");
         CompletableFuture<LockLease> waiter =
                 redis.rival.lock("orders").acquire().toFuture();
-        eventually(() -> redis.store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(redis.store.redis(), Store.holderKey("orders")) == 1);
         eventually(() -> redis.store.redis().pubsubChannels().size() == 1);
         assertThat(redis.store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
         try {
@@ -85,7 +85,7 @@ class HandOffIT {
                     return lease.fencingToken();
                 })
                 .toFuture();
-        eventually(() -> redis.store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(redis.store.redis(), Store.holderKey("orders")) == 1);
 
         await(holder.release());
 
@@ -107,7 +107,7 @@ class HandOffIT {
                         return number;
                     }))
                     .toFuture());
-            eventually(() -> redis.store.redis().zcard(Store.holderKey("orders") + ":queue") == number + 1);
+            eventually(() -> Store.waiting(redis.store.redis(), Store.holderKey("orders")) == number + 1);
         }
 
         await(holder.release());
@@ -140,7 +140,7 @@ class HandOffIT {
             LockLease held = redis.acquired(redis.client, "warm-up");
             CompletableFuture<LockLease> waiter =
                     client.lock("warm-up").acquire().toFuture();
-            eventually(() -> redis.store.redis().zcard(Store.holderKey("warm-up") + ":queue") == 1);
+            eventually(() -> Store.waiting(redis.store.redis(), Store.holderKey("warm-up")) == 1);
             await(held.release());
             await(waiter.join().release());
         }

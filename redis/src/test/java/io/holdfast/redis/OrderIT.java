@@ -53,9 +53,9 @@ class OrderIT {
             given.add(waiter.id());
             others.add(backend.tryAcquire(waiter).subscribe(answer -> {}, error -> {}));
         }
-        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == WAITERS);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == WAITERS);
 
-        List<String> queued = store.redis().zrange(Store.holderKey("orders") + ":queue", 0, -1);
+        List<String> queued = Store.waiters(store.redis(), Store.holderKey("orders"));
 
         long overtaken = overtaken(given, queued);
         System.out.printf("[holdfast] overtaken of %d waiters: %d%n", WAITERS, overtaken);

@@ -201,9 +201,12 @@ class QueueEdgesIT {
         store.redis().del(HOLDER + suffix);
         store.redis().lpush(HOLDER + suffix, "theirs");
         Map<String, String> before = dump();
-        for (Waiting waiting : Waiting.values()) {
+        for (Waiting waiting : List.of(Waiting.QUEUE, Waiting.NOTIFY)) {
             assertForeign(() -> Store.answer(backend.tryAcquire(claim(Store.LEASE, waiting))));
         }
+        assertThat(Store.answer(backend.tryAcquire(claim(Store.LEASE, Waiting.NONE))))
+                .as("reads nothing of it")
+                .isInstanceOf(LockAttempt.Contended.class);
         assertForeign(() -> Store.answer(backend.release(holder)));
         store.redis().del(HOLDER);
         before.remove(HOLDER);
@@ -352,7 +355,10 @@ class QueueEdgesIT {
     private LockClaim queued(LockClaim waiter) {
         watches.add(backend.watch(waiter).subscribe(signals::add));
         assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
-        return waiter;
+        LockClaim again =
+                waiter.withAttempt(2); // so it is in the queue, and not at its front: for that see FrontOfQueueIT
+        assertThat(Store.answer(backend.tryAcquire(again))).isInstanceOf(LockAttempt.Queued.class);
+        return again;
     }
 
     /** The next signal of that kind; others before it are passed over. */

@@ -201,7 +201,7 @@ class RedisClusterFailoverIT {
 
     private CompletableFuture<LockLease> waiting(LockClient by, String name) {
         CompletableFuture<LockLease> waiter = by.lock(name).acquire().toFuture();
-        eventually(() -> atMaster.redis().zcard(Store.holderKey(name) + ":queue") == 1);
+        eventually(() -> Store.waiting(atMaster.redis(), Store.holderKey(name)) == 1);
         return waiter;
     }
 

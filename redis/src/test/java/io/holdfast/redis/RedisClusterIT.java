@@ -210,7 +210,7 @@ class RedisClusterIT {
                         return number;
                     }))
                     .toFuture());
-            eventually(() -> serverOf("orders").redis().zcard(Store.holderKey("orders") + ":queue") == number + 1);
+            eventually(() -> Store.waiting(serverOf("orders").redis(), Store.holderKey("orders")) == number + 1);
         }
 
         ClientOverRedis.await(holder.release());
@@ -580,7 +580,7 @@ class RedisClusterIT {
     }
 
     private static long queueOf(String name) {
-        return serverOf(name).redis().zcard(Store.holderKey(name) + ":queue");
+        return Store.waiting(serverOf(name).redis(), Store.holderKey(name));
     }
 
     /** Clients with a channel there: its name may come with a hash tag and without. */

@@ -112,7 +112,7 @@ class RedisCutIT {
     void aRenewalThatIsCutIsSentAgainAndTheLeaseGoesOn(Consumer<TcpProxy> cut) {
         LockLease lease = await(client.lock("orders").acquire());
         CompletableFuture<LockLease> waiter = rival.lock("orders").acquire().toFuture();
-        eventually(() -> store.redis().exists(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
         cut.accept(proxy);
 
         eventually(() -> events.stream().anyMatch(LockEvent.RenewalFailed.class::isInstance)); // the cut was met
@@ -139,7 +139,7 @@ class RedisCutIT {
                 .toFuture();
         await(Mono.fromFuture(working));
         CompletableFuture<LockLease> waiter = rival.lock("orders").acquire().toFuture();
-        eventually(() -> store.redis().exists(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
         cut.accept(proxy);
         result.complete("done");
 
@@ -210,6 +210,6 @@ class RedisCutIT {
     }
 
     private long waiting() {
-        return store.redis().zcard(Store.holderKey("orders") + ":queue");
+        return Store.waiting(store.redis(), Store.holderKey("orders"));
     }
 }

@@ -229,7 +229,7 @@ class RedisDemotionIT {
 
     private CompletableFuture<LockLease> replicatedWaiter(ReactiveLock orders) {
         CompletableFuture<LockLease> waiter = orders.acquire().toFuture();
-        eventually(() -> atFormer.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(atFormer.redis(), Store.holderKey("orders")) == 1);
         replicated();
         return waiter;
     }

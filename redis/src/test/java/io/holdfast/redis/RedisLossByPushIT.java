@@ -188,7 +188,7 @@ class RedisLossByPushIT {
     void aPushedGrantIsWatchedToo() {
         LockLease holder = acquired("orders");
         CompletableFuture<LockLease> waiting = client.lock("orders").acquire().toFuture();
-        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
         eventually(() -> !store.redis().pubsubChannels("holdfast:client:*").isEmpty());
         await(holder.release());
         LockLease next = waiting.join();
@@ -265,7 +265,7 @@ class RedisLossByPushIT {
     void aLossIsToldAtOnceAlsoWhenThisClientWaitsForTheSameLock() {
         LockLease lease = acquired("orders");
         CompletableFuture<LockLease> waiting = client.lock("orders").acquire().toFuture();
-        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
         eventually(() -> info("stats", "tracking_total_keys") == 1);
 
         assertLostAtOnce(

@@ -268,7 +268,7 @@ class RedisQuarantineIT {
         backend = quarantined(LONG);
         LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
         assertThat(refused(waiter)).isNotNull();
-        assertThat(store.redis().exists(Store.holderKey("orders") + ":queue")).isZero();
+        assertThat(Store.waiting(store.redis(), Store.holderKey("orders"))).isZero();
         Store.end(free);
     }
 

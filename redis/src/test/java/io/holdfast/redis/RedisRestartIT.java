@@ -47,7 +47,7 @@ class RedisRestartIT {
         LockClient rival = client();
         LockLease lease = await(client.lock("orders").acquire());
         CompletableFuture<LockLease> next = rival.lock("orders").acquire().toFuture();
-        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
 
         store.server.restart();
 

@@ -66,7 +66,7 @@ class RedisSentinelIT {
     void aHolderAndAWaiterOutliveAFailoverToAReplicaThatHasTheGrant() {
         LockLease held = await(client.lock("orders").acquire());
         CompletableFuture<LockLease> waiter = rival.lock("orders").acquire().toFuture();
-        inReplica(store -> eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1));
+        inReplica(store -> eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1));
 
         master.stop();
         sentinels.awaitMaster(replica);

@@ -291,7 +291,7 @@ class RedisSilenceIT {
         for (int i = 1; i < 100; i++) {
             waiters.add(client.lock("orders").with(SELDOM).acquire().toFuture());
         }
-        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 100);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 100);
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
 
         store.server.pause();
@@ -333,7 +333,7 @@ class RedisSilenceIT {
 
     private CompletableFuture<LockLease> waiting(ReactiveLock lock) {
         CompletableFuture<LockLease> waiter = lock.acquire().toFuture();
-        eventually(() -> store.redis().zcard(Store.holderKey("orders") + ":queue") == 1
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1
                 && !store.redis().pubsubChannels().isEmpty()
                 && proxy.connections() == CHANNEL
                 && looks.areOver(1));

@@ -17,6 +17,7 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -133,6 +134,19 @@ public final class Store implements AutoCloseable {
 
     List<String> keys() {
         return redis().keys("*");
+    }
+
+    /** How many wait for the lock: at the front of its queue, which only a mutex has, and behind. */
+    static long waiting(RedisCommands<String, String> redis, String holderKey) {
+        return redis.llen(holderKey + ":front") + redis.zcard(holderKey + ":queue");
+    }
+
+    /** The ids of those that wait for the lock, the next one first. */
+    static List<String> waiters(RedisCommands<String, String> redis, String holderKey) {
+        List<String> ids = new ArrayList<>();
+        redis.lrange(holderKey + ":front", 0, -1).forEach(line -> ids.add(line.substring(line.lastIndexOf(' ') + 1)));
+        ids.addAll(redis.zrange(holderKey + ":queue", 0, -1));
+        return ids;
     }
 
     /** Keys of locks that are held, waited for or wanted: without counters, records of free mutexes, and tombstones. */

@@ -112,7 +112,7 @@ class WaitingCostIT {
     }
 
     private void eventuallyQueued(String name, long waiters) {
-        eventually(() -> store.redis().zcard(Store.holderKey(name) + ":queue") == waiters);
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey(name)) == waiters);
     }
 
     /** The waiting client has its two connections, and the server has confirmed the subscription of one. */

@@ -13,7 +13,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The page about what is stored has the keys of the scripts, with their types. */
 class StoredFormPageTest {
 
-    private static final Map<String, String> TYPES = Map.of("HASH", "hash", "ZSET", "sorted set", "STRING", "string");
+    private static final Map<String, String> TYPES =
+            Map.of("HASH", "hash", "ZSET", "sorted set", "STRING", "string", "LIST", "list");
 
     private static final String PAGE = Repository.page("docs/reference/stored-form.md");
 

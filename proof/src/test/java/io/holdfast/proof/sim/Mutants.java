@@ -47,13 +47,19 @@ final class Mutants {
                 releaseWithoutAnOwnerCheck(),
                 Mutant.script(
                         "renewal without an owner check",
-                        "sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\\n' .. id\nand",
+                        "sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\\n' .. id and",
                         "sub(record, 1, 1) == 'H' and"),
                 Mutant.script("no tombstone", "call('ZADD', keys[5], now + ms * 1000, id)", ""),
                 Mutant.script(
                         "passing waiters in the queue",
-                        "math.max(now, tonumber(last or 0) + 1)",
-                        "0 - math.max(now, tonumber(last or 0) + 1)"),
+                        "call('ZADD', queue, now, id)",
+                        "call('ZADD', queue, 0 - now, id)"),
+                Mutant.script("passing waiters at the front", "take('RPUSH', front,", "take('LPUSH', front,"),
+                Mutant.script("front behind the queue", "if ahead == 0 then", "if ahead >= 0 then"),
+                Mutant.script(
+                        "front that is forgotten",
+                        "(not record or has_flag(4)) and call('LRANGE', keys[4], 0, -1) or {}",
+                        "{}"),
                 Mutant.scripts(
                         "token by the clock alone",
                         body -> body.replace("last < now and now or last + 1", "now")
@@ -63,12 +69,9 @@ final class Mutants {
                         body -> body.replace(
                                         "'F' .. sub(record, 2, 2) .. sub(record, 19, 34)",
                                         "'F0' .. string.rep('0', 16)")
-                                .replace(
-                                        "'F' .. flag .. format('%016.0f', token)",
-                                        "'F' .. flag .. format('%016.0f', 0)")),
-                Mutant.script(
-                        "waiter without the flag", "write_record(sub(record, 1, 1) .. flag .. sub(record, 3))", ""),
-                Mutant.script("hand-off without the flag", "hold('1', id,", "hold('0', id,"),
+                                .replace("'F' .. flag .. sub(record, 19, 34)", "'F' .. flag .. string.rep('0', 16)")),
+                Mutant.script("waiter without the flag", "call('SETRANGE', key, 1, flags + 4)", ""),
+                Mutant.script("hand-off without the flags", "'H' .. flags .. format(", "'H0' .. format("),
                 Mutant.script("lease that does not end", "expires <= now", "false"),
                 Mutant.script("record that ends before its lease", "+ 7200000", "- 7200000"),
                 Mutant.script("answers of a call in another order", "answers[i] =", "answers[count + 1 - i] ="),
@@ -77,8 +80,8 @@ final class Mutants {
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
                 Mutant.script(
                         "pushed grant without its look",
-                        "local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms",
-                        "local valid = tonumber(lease)"),
+                        "attempt, math.floor(math.max(0, now - looked) / 1000) + ms,",
+                        "attempt, lease,"),
                 Mutant.script(
                         "secret that is in a message",
                         "return redis.sha1hex(secret .. ",
@@ -121,8 +124,8 @@ final class Mutants {
     private static Mutant releaseWithoutAnOwnerCheck() {
         return Mutant.script(
                 "release without an owner check",
-                "(state == 'H0' or state == 'H2') and sub(record, -#id - 1) == '\\n' .. id\nand sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then",
-                "(state == 'H0' or state == 'H2') then");
+                "what == 'R' and is_ours and sub(record, 35, 35 + #number) == number .. ' ' then",
+                "what == 'R' then");
     }
 
     private static final class NamesTheLastLook implements ForwardingLockBackend {

@@ -1,9 +1,11 @@
 package io.holdfast.proof.sim;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,6 +36,8 @@ final class RedisMemory {
 
         int publish(String channel, String message);
     }
+
+    private record ListOfTexts(Deque<String> texts) {}
 
     private record Scored(double score, String member) {}
 
@@ -108,6 +112,13 @@ final class RedisMemory {
             }
             case "GET" -> text(key);
             case "SET" -> set(command);
+            case "SETRANGE" -> {
+                StringBuilder text = new StringBuilder((String) text(key));
+                int at = (int) number(command.get(2));
+                text.replace(at, at + command.get(3).length(), command.get(3));
+                run(List.of("SET", key, text.toString(), "KEEPTTL"));
+                yield (long) text.length();
+            }
             case "PTTL" -> ttl(key);
             case "PEXPIRE" -> expire(key, millis() + number(command.get(2)));
             case "HGET" -> hash(key, false).get(command.get(2));
@@ -125,6 +136,7 @@ final class RedisMemory {
                 }
                 yield added;
             }
+            case "HSETNX" -> hash(key, true).putIfAbsent(command.get(2), command.get(3)) == null ? 1L : 0L;
             case "HDEL" -> {
                 Map<String, String> hash = hash(key, false);
                 long removed = hash.keySet().size();
@@ -135,9 +147,32 @@ final class RedisMemory {
             }
             case "HLEN" -> (long) hash(key, false).size();
             case "HRANDFIELD" -> some(hash(key, false), number(command.get(2)));
+            case "LLEN", "LRANGE", "RPUSH", "LPUSH", "RPOP", "LPOP" -> listed(name, key, command);
             case "PUBLISH" -> (long) channels.publish(key, command.get(2));
             case "PUBSUB" -> List.of(command.get(2), (long) channels.receivers(command.get(2)));
             default -> name.startsWith("Z") ? sorted(name, key, command) : unknown(command);
+        };
+    }
+
+    private Object listed(String name, String key, List<String> command) {
+        ListOfTexts list = list(key, name.endsWith("PUSH"));
+        Deque<String> texts = list.texts();
+        return switch (name) {
+            case "LLEN" -> (long) texts.size();
+            case "LRANGE" -> command.subList(2, 4).equals(List.of("0", "-1")) ? List.copyOf(texts) : unknown(command);
+            case "RPUSH" -> {
+                texts.addAll(command.subList(2, command.size()));
+                yield (long) texts.size();
+            }
+            case "LPUSH" -> {
+                command.subList(2, command.size()).forEach(texts::addFirst);
+                yield (long) texts.size();
+            }
+            default -> {
+                String gone = name.equals("LPOP") ? texts.pollFirst() : texts.pollLast();
+                dropIfEmpty(key, texts.isEmpty());
+                yield gone;
+            }
         };
     }
 
@@ -156,7 +191,21 @@ final class RedisMemory {
     private Object sorted(String name, String key, List<String> command) {
         SortedSet set = sortedSet(key, name.equals("ZADD"));
         return switch (name) {
-            case "ZADD" -> set.add(command.get(3), Double.parseDouble(command.get(2))) ? 1L : 0L;
+            case "ZREVRANK" -> {
+                Double score = set.scores.get(command.get(2));
+                yield score == null
+                        ? null
+                        : (Object) (long) set.order
+                                .tailSet(new Scored(score, command.get(2)), false)
+                                .size();
+            }
+            case "ZADD" -> {
+                long added = 0;
+                for (int i = 2; i < command.size(); i += 2) {
+                    added += set.add(command.get(i + 1), Double.parseDouble(command.get(i))) ? 1 : 0;
+                }
+                yield added;
+            }
             case "ZCARD" -> (long) set.scores.size();
             case "ZSCORE" -> {
                 Double score = set.scores.get(command.get(2));
@@ -300,6 +349,18 @@ final class RedisMemory {
             return empty;
         }
         return entry.value instanceof Map<?, ?> map ? (Map<String, String>) map : (Map<String, String>) wrongType();
+    }
+
+    private ListOfTexts list(String key, boolean creates) {
+        Entry entry = live(key);
+        if (entry == null) {
+            ListOfTexts empty = new ListOfTexts(new ArrayDeque<>());
+            if (creates) {
+                entries.put(key, new Entry(empty));
+            }
+            return empty;
+        }
+        return entry.value instanceof ListOfTexts list ? list : (ListOfTexts) wrongType();
     }
 
     private SortedSet sortedSet(String key, boolean creates) {

@@ -31,7 +31,7 @@ import org.luaj.vm2.luajc.LuaJC;
 /**
  * Runs Lua as the server does: {@code redis.call}, {@code redis.pcall}, and values as documented under "Data type conversion". Of Lua 5.1
  * it has what our scripts use. Two things are not as there: {@code ..} writes large whole numbers with all digits, and
- * {@code string.format} knows {@code %.0f} only, and that with leading zeros.
+ * {@code string.format} knows {@code %.0f} and {@code %d} only, and these with leading zeros.
  */
 final class RedisScripts {
 
@@ -186,14 +186,15 @@ final class RedisScripts {
 
     private static final class Format extends VarArgFunction {
 
-        private static final Pattern NUMBER = Pattern.compile("%(?:0(\\d+))?\\.0f");
+        private static final Pattern NUMBER = Pattern.compile("%(?:0(\\d+))?(\\.0f|d)");
 
         @Override
         public Varargs invoke(Varargs args) {
             Matcher numbers = NUMBER.matcher(args.arg1().tojstring());
             StringBuilder text = new StringBuilder();
             for (int next = 2; numbers.find(); next++) {
-                String digits = Long.toString((long) Math.rint(args.checkdouble(next)));
+                double number = args.checkdouble(next);
+                String digits = Long.toString((long) (numbers.group(2).equals("d") ? number : Math.rint(number)));
                 int width = numbers.group(1) == null ? 0 : Integer.parseInt(numbers.group(1));
                 numbers.appendReplacement(text, "0".repeat(Math.max(0, width - digits.length())) + digits);
             }

@@ -2,6 +2,7 @@ package io.holdfast.redis.internal.protocol;
 
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -36,18 +37,21 @@ public record ChannelMessage(
     }
 
     /**
-     * {@code H <ms> <id>}: this claim has come to the head of its queue, and no push tells it if the one before it hangs.
+     * {@code H <ms> <id>}: this claim has come to the head of its queue, and no push tells it if the one before it hangs. Of several
+     * claims, a line feed stands between their ids.
      *
-     * @param claimId whom it concerns
+     * @param claimIds whom it concerns
      * @param lookWithin when to look, if it is not served before
      */
-    public record Head(String claimId, Duration lookWithin) {
+    public record Head(List<String> claimIds, Duration lookWithin) {
 
         private static final Pattern MESSAGE = Pattern.compile("H (\\d{1,9}) (.+)", Pattern.DOTALL);
 
         public static @Nullable Head parse(String text) {
             Matcher parts = MESSAGE.matcher(text);
-            return parts.matches() ? new Head(parts.group(2), Duration.ofMillis(Long.parseLong(parts.group(1)))) : null;
+            return parts.matches()
+                    ? new Head(List.of(parts.group(2).split("\n")), Duration.ofMillis(Long.parseLong(parts.group(1))))
+                    : null;
         }
     }
 

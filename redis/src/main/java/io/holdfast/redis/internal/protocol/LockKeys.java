@@ -64,19 +64,22 @@ public record LockKeys(String holder, Type type) {
 
     /** The keys that tell everything of the lock, in the order of the inspector's KEYS. */
     public List<String> inspected() {
-        String fourth = type == Type.MUTEX ? ":gone" : ":token"; // a mutex has its token in the record
+        boolean isMutex = type == Type.MUTEX;
+        String fourth = isMutex ? ":gone" : ":token"; // a mutex has its token in the record
+        String sixth = isMutex ? ":front" : ":holders";
         return List.of(
-                holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holders());
+                holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holder + sixth);
     }
 
     /** Appends how many keys the scripts have, and the keys in the order of their KEYS. */
     void writeAll(String claimId, ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
         if (type == Type.MUTEX) {
-            to.text("5")
+            to.text("6")
                     .key(head, "")
                     .key(head, ":queue")
                     .key(head, ":waiters")
+                    .key(head, ":front")
                     .key(head, ":gone")
                     .key(head, ":interest");
             return;

@@ -112,11 +112,14 @@ final class WatchedClaims {
         paced.add(waiting, signal);
     }
 
-    /** It has come to the head of its queue: it looks again when it is not served by then. */
+    /** They have come to the head of their queue: each looks again when it is not served by then. */
     void atHead(ChannelMessage.Head head) {
-        WatchedClaim watched = watches.get(head.claimId());
-        if (watched != null && watched.isWaiting()) {
-            atHead.add(head.claimId(), bounded(head.lookWithin()));
+        Duration within = bounded(head.lookWithin());
+        for (String claimId : head.claimIds()) {
+            WatchedClaim watched = watches.get(claimId);
+            if (watched != null && watched.isWaiting()) {
+                atHead.add(claimId, within);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 -- What the server knows of some locks. Writes nothing: it ends no holder, serves no waiter, and takes no tombstone for anything.
 --
--- KEYS    six of each lock, see record.lua and shared_queue.lua: holder, queue, waiters, token or gone, interest, holders; all in one
---         slot on a cluster
+-- KEYS    six of each lock, see record.lua and shared_queue.lua: holder, queue, waiters, token or gone, interest, holders or front; all
+--         in one slot on a cluster
 -- ARGV    1 how many holders to tell of, at most   2 how many waiters   3 on: of each lock two, its sort, mutex or shared, and by
 --         which key it was come upon: holder, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
@@ -9,7 +9,7 @@
 --         upon by a key, when it is free, or when an earlier key in ARGV's list is there: so a walk meets each lock once
 --         token: 0 for none      holder: {id, kind, channel, token, lease ms, since, expires}, since is 0 when not known      waiter: {id, kind, permits, channel, lease ms, came, looked}
 --         Times are the server's in microseconds, see record.lua.
--- Cost    at most 12 inner calls of each lock, O(log n) in its holders and waiters, plus those told of
+-- Cost    at most 14 inner calls of each lock, O(log n) in its holders and waiters, plus those told of
 
 local most_holders, most_waiters = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
@@ -38,13 +38,13 @@ local function mutex_holders(key)
     return 0, {}
   end
   local digits = '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$'
-  local free = string.match(record, '^F[012](%d+)$')
+  local free = string.match(record, '^F[0-7](%d+)$')
   if free and string.find(free, digits) then
     return 0, {}, free
   end
   local expires, token = string.match(string.sub(record, 3, 18), digits), string.match(string.sub(record, 19, 34), digits)
   local lease, channel, since, id = string.match(string.sub(record, 35), '^%d+ (%d+) (%S*) ?(%d*)\n(.+)$')
-  if not (string.find(record, '^H[012]') and expires and token and id) then
+  if not (string.find(record, '^H[0-7]') and expires and token and id) then
     foreign[''] = true
     return 0, {}
   elseif tonumber(expires) <= now then
@@ -79,13 +79,22 @@ local function shared_holders(key, notes)
   return count, some
 end
 
-local function waiters(queue, notes, is_mutex)
+-- Those in the list of a mutex come before those in the queue.
+local function waiters(queue, notes, front)
+  local is_mutex, some = front, {}
+  local ahead = front and read(':front', 'LLEN', front) or 0
+  for _, line in ipairs(ahead > 0 and redis.call('LRANGE', front, 0, most_waiters - 1) or {}) do
+    local came, lease, looked, channel, id = string.match(line, '^(%d+) %d+ (%d+) (%d+) %d+ %x* (%S*) (.+)$')
+    if id then
+      table.insert(some, {id, 'mutex', 1, channel, tonumber(lease), tonumber(came), tonumber(looked)})
+    end
+  end
   local count = read(':queue', 'ZCARD', queue)
   if not count or count == 0 then
     read(':waiters', 'HMGET', notes, '')
-    return 0, {}
+    return ahead, some
   end
-  local some, ids = {}, redis.call('ZRANGE', queue, 0, most_waiters - 1, 'WITHSCORES')
+  local ids = ahead < most_waiters and redis.call('ZRANGE', queue, 0, most_waiters - ahead - 1, 'WITHSCORES') or {}
   for i = 1, #ids, 2 do
     local entry = (read(':waiters', 'HMGET', notes, ids[i]) or {})[1] or ''
     if is_mutex then
@@ -96,7 +105,7 @@ local function waiters(queue, notes, is_mutex)
       table.insert(some, {ids[i], kind, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]), tonumber(looked)})
     end
   end
-  return count, some
+  return ahead + count, some
 end
 
 -- Whether the lock will be met by this key only. What is there is asked first: most keys of a lock are not this one.
@@ -117,7 +126,7 @@ local function report(number)
   else
     held, holders = shared_holders(KEYS[at], KEYS[at + 5])
   end
-  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex)
+  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex and KEYS[at + 5])
   if is_mutex then
     read(':gone', 'ZCARD', KEYS[at + 3])
   else

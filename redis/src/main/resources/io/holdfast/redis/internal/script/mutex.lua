@@ -23,6 +23,7 @@
 --         Measured: docs/reference/redis-script-cost.md
 
 local call, try, sub, format = redis.call, redis.pcall, string.sub, string.format
+local MOST_IN_FRONT = 16
 local acquire, release -- what the loop does not settle itself; defined when first wanted, which costs more than most calls
 local now -- the time of this run
 
@@ -42,34 +43,50 @@ for i = 1, count do
     local time = call('TIME')
     now = time[1] * 1000000 + time[2]
   end
-  -- The usual: a free lock without waiters is taken, and a held one without waiters is given back.
+  -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
   if oom and (what == 'A' or what == 'a') then
     answer = oom
+  elseif state and sub(state, 1, 1) == 'H' then
+    local is_ours, expires, token = sub(record, -#id - 1) == '\n' .. id, tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
+    if not token or not expires or expires <= now then
+      answer = nil -- the lease is over, or this is something else: for the longer way
+    elseif what == 'A' and not is_ours then
+      --#include digits.lua
+      --#include lifetime.lua
+      --#include mutex_join.lua
+    elseif what == 'R' and is_ours and sub(record, 35, 35 + #number) == number .. ' ' then
+      if state ~= 'H0' and state ~= 'H2' then
+        --#include digits.lua
+        --#include lifetime.lua
+        --#include mutex_hand_off.lua
+      else
+        -- A server without memory refuses this; the longer way knows how to.
+        local saved = try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL')
+        answer = not saved.err and 1
+        oom = oom or saved.err and string.find(saved.err, 'OOM', 1, true) and saved
+      end
+    end
   elseif what == 'A' then
     local flag, last = '0', nil
     if state == 'F0' and is_free then
       last = tonumber(sub(record, 3))
     elseif state == 'F2' and is_free and not try('ZSCORE', key .. ':gone', id) then -- there are tombstones, of other claims
       flag, last = call('EXISTS', key .. ':gone') == 1 and '2' or '0', tonumber(sub(record, 3))
-    elseif not record and take('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest') == 0 then
+    elseif not record and take('EXISTS', key .. ':queue', key .. ':front', key .. ':gone', key .. ':interest') == 0 then
       last = 0
     end
     if last then
       local expires, token = now + number * 1000, last < now and now or last + 1
-      local saved = take('SET', key, 'H' .. flag .. format('%016.0f%016.0f', expires, token) .. note .. '\n' .. id,
-        'PXAT', math.floor((expires > token and expires or token) / 1000) + 7200000)
+      local saved = take('SET', key, 'H' .. flag .. format('%010d%06d%010d%06d', expires / 1000000, expires % 1000000, token / 1000000,
+        token % 1000000) .. note .. '\n' .. id, 'PXAT', math.floor((expires > token and expires or token) / 1000) + 7200000)
       answer = saved.err and saved or token
     end
-  elseif what == 'R' and (state == 'H0' or state == 'H2') and sub(record, -#id - 1) == '\n' .. id
-      and sub(record, 35, 35 + #number) == number .. ' ' and tonumber(sub(record, 3, 18)) > now then
-    -- A server without memory refuses this; the longer way knows how to.
-    local saved = try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL')
-    answer = not saved.err and 1
-    oom = oom or saved.err and string.find(saved.err, 'OOM', 1, true) and saved
   end
 
   if not answer then
     if not acquire then
+      --#include digits.lua
+      --#include lifetime.lua
       --#include record.lua
       --#include push.lua
       --#include queue.lua

@@ -1,25 +1,13 @@
 -- Takes a mutex for a claim, or keeps it, or gives the claim a place in the queue. Included by mutex.lua, never run alone.
 
--- No key of the queue may expire before its longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.) Twice as long, so that it is
--- not to be done for each waiter. The other key may be older, and be kept longer.
-local function keep(key, lease, other)
-  if call('PTTL', key) < lease then
-    call('PEXPIRE', key, 2 * lease)
-    if other and call('PTTL', other) < 2 * lease then
-      call('PEXPIRE', other, 2 * lease)
-    end
-  end
-end
-
 function acquire(key, text, id, lease_digits, note, rest)
-  begin(key)
   local lease = tonumber(lease_digits)
   local attempt, channel = string.match(note, '^(%d+) %d+ (%S*)$')
   attempt = tonumber(attempt)
   local waiting, floor, wants_echo, claim_ms, secret = string.match(rest, '^(%a+:?%d*) (%d+) (%d) (%d+) (%x*)$')
   floor, claim_ms = tonumber(floor), tonumber(claim_ms)
 
-  if not read_record(text) then
+  if not begin(key, text) then
     return text.err and text or redis.error_reply('FOREIGN key under the lock')
   end
   if tonumber(call('ZSCORE', keys[5], id) or 0) > now then
@@ -32,7 +20,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     end
     write_something()
     token = math.max(token, floor)
-    hold(sub(record, 2, 2), id, note, token, lease, held_since)
+    hold(flags(), id, note, token, lease, held_since)
     return {1, token, lease}
   end
   local is_free = not holder or expires <= now
@@ -64,7 +52,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     call('HSET', keys[3], id, attempt .. ' ' .. lease_digits .. ' ' .. digits(now) .. ' ' .. digits(floor) .. ' '
       .. secret .. ' ' .. channel)
     keep(keys[2], lease, keys[3])
-    set_flag('1')
+    set_flag(1)
     entry = true
   end
 
@@ -78,7 +66,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     tell_next(claim_ms)
     if is_ours then
       local its_token = next_token(floor)
-      hold(flag_of_others(), id, note, its_token, lease, now) -- the first write, most often: a server without memory refuses it
+      hold(flags_of_others(), id, note, its_token, lease, now) -- the first write, most often: a server without memory refuses it
       call('ZREM', keys[6], channel .. ' ' .. id)
       return {1, its_token, lease}
     end
@@ -101,7 +89,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     call('ZADD', keys[6], now - now % 1000 + lease * 1000 + math.min(attempt, 999), channel .. ' ' .. id)
     call('ZREMRANGEBYRANK', keys[6], 0, -65) -- interest is a hint: at most 64 are told
     keep(keys[6], lease)
-    set_flag('1')
+    set_flag(1)
   end
   return {3, min_ms(left + 10, lease / 3)}
 end

@@ -7,7 +7,7 @@ local function leave_tombstone(id, ms)
   call('ZREM', keys[5], '', unpack(over)) -- a server without memory refuses ZADD as the first write, and accepts it as the second
   call('ZADD', keys[5], now + ms * 1000, id)
   call('PEXPIRE', keys[5], ms)
-  set_flag('2')
+  set_flag(2)
 end
 
 -- Tells those that want it that the lock is free.
@@ -20,12 +20,11 @@ local function tell_interested()
 end
 
 function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
-  begin(key)
   local attempt = tonumber(attempt_digits)
   local claim_ms, tombstone_ms = string.match(rest, '^(%d+) (%d+)$')
   claim_ms, tombstone_ms = tonumber(claim_ms), tonumber(tombstone_ms)
 
-  local is_ours = read_record(text)
+  local is_ours = begin(key, text)
   local expires_before = expires
   if not is_ours then
     if text.err and not is_wrong_type(text) then
@@ -68,7 +67,7 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
     tell_interested()
   end
   if was_held and type(served) ~= 'string' then -- else that one holds it now
-    free(flag_of_others())
+    free(flags_of_others())
   end
   tell_next(claim_ms)
   return was_held and expires_before > now and 1 or 0

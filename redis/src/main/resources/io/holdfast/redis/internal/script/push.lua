@@ -20,6 +20,12 @@ local function publish(channel, text)
   redis.call('PUBLISH', channel, text)
 end
 
+-- Tells a waiter that it has the lock. valid: from its last look on, by its own clock, in ms: see LockBackend, WatchSignal.Granted. The
+-- server's clock may have been set back since that look.
+local function grant(channel, secret, token, attempt, valid, id, key)
+  publish(channel, 'G ' .. signed(secret, channel, token .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. key))
+end
+
 -- The echo of a look: the client finds out by it that its channel is alive. A look asks for one from time to time.
 local function echo(channel, wanted)
   if wanted == '1' then

@@ -19,6 +19,7 @@ local function refuse_foreign_keys()
   is_checked = true
   call('ZSCORE', keys[2], '')
   call('HGET', keys[3], '')
+  call('LLEN', keys[4])
   call('ZSCORE', keys[5], '')
   call('ZSCORE', keys[6], '')
 end
@@ -79,12 +80,8 @@ local function serve(now, caller, claim_ms)
       -- The writes come before the push: a server that refuses them (a replica) must grant nothing. The first is one that a server
       -- without memory accepts.
       leave_queue(id)
-      hold('1', id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
-      -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
-      -- server's clock may have been set back since.
-      local valid = math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms
-      local grant = digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. keys[1]
-      publish(channel, 'G ' .. signed(secret, channel, grant))
+      hold(flags() % 4, id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
+      grant(channel, secret, digits(token), attempt, math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms, id, keys[1])
       return id
     end
     if rest <= 0 then
@@ -116,8 +113,36 @@ local function tell_next(claim_ms)
   moved, following = 0, nil
 end
 
--- The operation is about this lock.
-local function begin(key)
-  keys = {key, key .. ':queue', key .. ':waiters', '', key .. ':gone', key .. ':interest'}
+-- Puts the waiters at the front back into the queue.
+local function put_back()
+  local lines = (not record or has_flag(4)) and call('LRANGE', keys[4], 0, -1) or {}
+  local tickets, entries, last, longest = {}, {}, 0, 0
+  for n, line in ipairs(lines) do
+    local ticket, entry, lease, id = string.match(line, '^(%d+) (%d+ (%d+) %d+ %d+ %x* %S*) (.+)$')
+    last, longest = math.max(last + 1, tonumber(ticket)), math.max(longest, tonumber(lease))
+    tickets[2 * n - 1], entries[2 * n - 1] = digits(last), id
+    tickets[2 * n], entries[2 * n] = id, entry
+  end
+  if record then
+    record = sub(record, 1, 1) .. flags() % 4 .. sub(record, 3)
+  end
+  if lines[1] then
+    refuse_foreign_keys()
+    call('DEL', keys[4]) -- first: a server without memory refuses the others as the first write
+    call('ZADD', keys[2], unpack(tickets))
+    call('HSET', keys[3], unpack(entries))
+    keep(keys[2], longest, keys[3])
+    set_flag(1)
+  end
+end
+
+-- The operation is about this lock. False when there is something else under its key.
+local function begin(key, text)
+  keys = {key, key .. ':queue', key .. ':waiters', key .. ':front', key .. ':gone', key .. ':interest'}
   is_checked, is_unfinished, following, place, moved = false, false, nil, 0, 0
+  if not read_record(text) then
+    return false
+  end
+  put_back()
+  return true
 end

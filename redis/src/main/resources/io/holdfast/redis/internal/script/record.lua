@@ -5,26 +5,22 @@
 --   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
 --   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of those in the queue; aside: see
 --                                    waiters.lua
+--   4  P{name}:mutex:front     LIST  those in front of all in the queue, "ticket attempt lease looked floor secret channel id"
 --   5  P{name}:mutex:gone      ZSET  tombstones: claims that were released while a look of them was under way, by their end
 --   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
--- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f', since '..' loses digits.
+-- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
 --
 -- A record is one of
---   F<flag><token>                                           free, and the last token, 16 digits
---   H<flag><expires><token><note>\n<id>                      held by this claim until then, 16 digits each
+--   F<flags><token>                                          free, and the last token, 16 digits
+--   H<flags><expires><token><note>\n<id>                     held by this claim until then, 16 digits each
 -- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
--- The flag is 0 when there is no queue, no interest and no tombstone, and 2 when there may be tombstones only. Else it is 1. What writes
--- one of them sets the flag in the same run. 1 costs the next run a look at them all, 2 a look for a tombstone of its own claim. A record that
--- is missing says as little as 1.
+-- The flags are one digit, the sum of 1: there may be a queue or interest; 2: there may be tombstones; 4: there may be waiters at the front, of a
+-- held lock only. What writes one of these sets the flag in the same run. A record that is missing says that there may be all.
 -- A held record whose time is over is free; no other claim has had the lock since. The key expires two hours after the end of the lease, and
 -- after the moment that the token stands for: longer than a clock is set back by mistake.
 
 local keys -- of this operation's lock, by the numbers above
 local record, holder, token, expires, held_attempt, held_since -- what the record says; no holder when its time is over
-
-local function digits(number)
-  return format('%.0f', number)
-end
 
 -- False when there is something else under its key.
 local function read_record(text)
@@ -34,7 +30,7 @@ local function read_record(text)
   elseif text.err then
     return false
   end
-  local state = string.match(text, '^([FH])[012]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d')
+  local state = string.match(text, '^([FH])[0-7]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d')
   if state == 'F' and #text == 18 then
     token = tonumber(sub(text, 3))
     return true
@@ -76,7 +72,7 @@ local function hold(flag, id, note, its_token, ms, since)
 end
 
 local function free(flag)
-  local text = 'F' .. flag .. format('%016.0f', token)
+  local text = 'F' .. flag .. sub(record, 19, 34)
   local saved = try('SET', keys[1], text, 'KEEPTTL')
   if saved.err then
     oom = oom or string.find(saved.err, 'OOM', 1, true) and saved
@@ -85,14 +81,23 @@ local function free(flag)
   end
 end
 
--- There is a queue or an interest now: 1. There is a tombstone: 2.
+-- What the record says that there may be: the sum of 1, 2 and 4, see above. A record that is missing says: all.
+local function flags()
+  return record and tonumber(sub(record, 2, 2)) or 7
+end
+
+local function has_flag(flag)
+  return flags() % (2 * flag) >= flag
+end
+
+-- There is something of this now.
 local function set_flag(flag)
-  local is = record and sub(record, 2, 2)
-  if is and is ~= '1' and is ~= flag then
-    write_record(sub(record, 1, 1) .. flag .. sub(record, 3))
+  if record and not has_flag(flag) then
+    write_record(sub(record, 1, 1) .. flags() + flag .. sub(record, 3))
   end
 end
 
-local function flag_of_others()
-  return call('EXISTS', keys[2], keys[6]) > 0 and '1' or call('EXISTS', keys[5]) == 1 and '2' or '0'
+-- What there is, when the front is empty.
+local function flags_of_others()
+  return (call('EXISTS', keys[2], keys[6]) > 0 and 1 or 0) + (call('EXISTS', keys[5]) == 1 and 2 or 0)
 end

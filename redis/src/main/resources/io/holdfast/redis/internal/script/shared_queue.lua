@@ -141,12 +141,8 @@ local function push(now, id, claim, claim_ms)
   local token = next_token(now, claim.floor)
   -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
   save_token(token)
-  -- Valid from that look on, by the waiter's clock, until this expiry: see LockBackend, WatchSignal.Granted. The
-  -- server's clock may have been set back since.
   local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
-  local look = claim.attempt .. ' ' .. digits(valid)
-  local grant = digits(token) .. ' ' .. look .. ' ' .. #id .. ' ' .. id .. ' ' .. KEYS[1]
-  publish(claim.channel, 'G ' .. signed(claim.secret, claim.channel, grant))
+  grant(claim.channel, claim.secret, digits(token), claim.attempt, digits(valid), id, KEYS[1])
   leave_queue(id)
   hold(now, id, claim, token, ms)
   return true

@@ -6,6 +6,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -95,8 +96,10 @@ class ChannelMessageTest {
 
     @Test
     void wordThatAClaimIsAtTheHeadIsRead() {
-        assertThat(ChannelMessage.Head.parse("H 500 an id\n"))
-                .isEqualTo(new ChannelMessage.Head("an id\n", Duration.ofMillis(500)));
+        assertThat(ChannelMessage.Head.parse("H 500 an id"))
+                .isEqualTo(new ChannelMessage.Head(List.of("an id"), Duration.ofMillis(500)));
+        assertThat(ChannelMessage.Head.parse("H 500 one\nanother\n"))
+                .isEqualTo(new ChannelMessage.Head(List.of("one", "another"), Duration.ofMillis(500)));
         assertThat(ChannelMessage.Head.parse("H 500 ")).isNull();
         assertThat(ChannelMessage.Head.parse("H 9999999999 id")).isNull();
         assertThat(ChannelMessage.Head.parse("C id")).isNull();

@@ -1,0 +1,45 @@
+-- The usual release of a mutex with waiters: the first of them gets it. Included by mutex.lua, never run alone. Sets the answer, or leaves it
+-- to the longer way.
+--
+-- The waiters at the front are a list, keys[4] of record.lua. They come before all in keys[2], and each looks within a claim time: it was
+-- told so when it came, or when it was taken over from keys[2]. Only the usual ways use the list: the longer way begins by putting
+-- its waiters back into keys[2].
+
+--#include push.lua
+
+local flags, claim_ms = tonumber(sub(record, 2, 2)), tonumber(string.match(ARGV[4 * i], '^%d+'))
+local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters'
+
+-- The first two of all waiters have been told to look within a claim time: so there are three in the list before one goes, or it is all
+-- of them. The next ones are taken over at a pace at which they are served before they look.
+local length = flags > 3 and flags % 2 == 1 and try('LLEN', front)
+if flags % 2 == 1 and not (type(length) == 'number' and length > 2) then
+  flags = flags % 4
+  if now - token < claim_ms * 50 then
+    --#include mutex_take_over.lua
+  end
+end
+local line = flags > 3 and try('LPOP', front)
+
+if type(line) == 'string' then
+  local attempt, lease, looked, floor, secret, channel, heir =
+    string.match(line, '^%d+ (%d+) (%d+) (%d+) (%d+) (%x*) (%S+) (.+)$')
+  if heir and now - looked <= lease * 500 and call('PUBSUB', 'NUMSUB', channel)[2] > 0 then
+    local ms, its_token = math.max(1, math.min(claim_ms, lease)), math.max(token + 1, now, floor)
+    local ends = now + ms * 1000
+    -- Written before it is told: a server that refuses writes (a replica) has refused the first one.
+    call('SET', key, 'H' .. flags .. format('%010d%06d%010d%06d', ends / 1000000, ends % 1000000, its_token / 1000000, its_token % 1000000)
+      .. attempt .. ' ' .. lease .. ' ' .. channel .. (its_token == now and '' or ' ' .. digits(now)) .. '\n' .. heir,
+      'PXAT', math.floor(math.max(ends, its_token) / 1000) + 7200000)
+    grant(channel, secret, digits(its_token), attempt, math.floor(math.max(0, now - looked) / 1000) + ms, heir, key)
+    answer = 1
+  else
+    call('LPUSH', front, line)
+  end
+elseif line == false and flags > 3 and flags % 2 == 0 then -- all have left
+  local saved = try('SET', key, 'F' .. flags % 4 .. sub(record, 19, 34), 'KEEPTTL')
+  answer = not saved.err and 1
+end
+if not answer then
+  record = 'H' .. math.max(flags, tonumber(sub(record, 2, 2))) .. sub(record, 3) -- for the longer way
+end

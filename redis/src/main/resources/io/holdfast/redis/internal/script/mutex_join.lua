@@ -1,0 +1,53 @@
+-- The usual first attempt at a held mutex: it queues, or does not wait. Included by mutex.lua, never run alone. Sets the answer, or leaves it
+-- to the longer way, with all in its place. See mutex_hand_off.lua.
+
+local flags = tonumber(sub(record, 2, 2))
+local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters'
+local waiting, limit, wants_echo, claim_ms, secret = string.match(ARGV[4 * i], '^(%a+):?(%d*) 0 (%d) (%d+) (%x*)$')
+local lease, channel = string.match(note, '^1 (%d+) (%S*)$')
+
+if not lease or flags % 4 > 1 and try('ZSCORE', key .. ':gone', id) then
+  waiting = nil
+end
+if waiting == 'none' and wants_echo == '0' then
+  answer = {3, math.max(1, math.floor(math.min(lease / 3, (expires - now) / 1000 + 10)))}
+elseif waiting == 'queue' and channel ~= '' then
+  lease, limit = tonumber(lease), tonumber(limit) or 0
+  local entry = '1 ' .. lease .. ' ' .. digits(now) .. ' 0 ' .. secret .. ' ' .. channel
+  local pause = math.min(lease, claim_ms * 3) / 3
+  local ahead = flags % 2 == 1 and try('ZCARD', queue) or 0
+  local place -- 1 is the first
+
+  if ahead == 0 then
+    place = take('RPUSH', front, digits(now) .. ' ' .. entry .. ' ' .. id)
+    if type(place) ~= 'number' then
+      answer, place = place, nil
+    elseif place > MOST_IN_FRONT or limit > 0 and place > limit then
+      call('RPOP', front)
+      place = nil
+    else
+      keep(front, lease)
+      if flags < 4 then
+        call('SETRANGE', key, 1, flags + 4)
+      end
+    end
+  elseif type(ahead) == 'number' and (limit == 0 or ahead + MOST_IN_FRONT < limit) and try('HSETNX', waiters, id, entry) == 1 then
+    call('ZADD', queue, now, id)
+    if call('ZREVRANK', queue, id) > 0 then -- it is not the last: the clock was set back, or another one came in this microsecond
+      call('ZADD', queue, call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2] + 1, id)
+    end
+    keep(queue, lease, waiters)
+    place = ahead + 1
+    if place > 2 then
+      pause = lease / 3
+    end
+  end
+
+  if place then
+    answer = {2, math.max(1, math.floor(math.min(pause, (expires - now) / 1000 + 10 * place)))}
+    if wants_echo == '1' then
+      --#include push.lua
+      echo(channel, wants_echo)
+    end
+  end
+end

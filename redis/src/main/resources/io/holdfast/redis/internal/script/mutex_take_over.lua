@@ -1,0 +1,43 @@
+-- Takes the next waiters of a mutex over from the queue to its front. Included by mutex_hand_off.lua, never run alone. Sets the flags, or leaves
+-- all in its place.
+
+local queued, ids, lines, longest = try('ZRANGE', queue, 0, MOST_IN_FRONT - 1, 'WITHSCORES'), {}, {}, 0
+for n = 1, #queued, 2 do
+  ids[#ids + 1] = queued[n]
+end
+local entries = ids[1] and try('HMGET', waiters, unpack(ids)) or {}
+for n, entry in ipairs(entries) do
+  lines[#lines + 1] = entry and queued[2 * n] .. ' ' .. entry .. ' ' .. ids[n] or nil
+  longest = math.max(longest, string.match(entry or '', '^%d+ (%d+)') or 0)
+end
+
+if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
+  call('ZREM', queue, unpack(ids))
+  call('HDEL', waiters, unpack(ids))
+  keep(front, longest)
+  local left = call('ZCARD', queue)
+  flags = flags % 4 + 4 - (left == 0 and call('EXISTS', key .. ':interest') == 0 and 1 or 0)
+
+  local told = {} -- channel -> message
+  for _, line in ipairs(lines) do
+    local channel, whom = string.match(line, '^%d+ %d+ %d+ %d+ %d+ %x* (%S+) (.+)$')
+    if channel then
+      told[channel] = told[channel] and told[channel] .. '\n' .. whom or 'H ' .. digits(claim_ms) .. ' ' .. whom
+    end
+  end
+  for channel, message in pairs(told) do
+    publish(channel, message)
+  end
+
+  -- Some of those that do not attempt any more are forgotten: as many as can have come meanwhile, and more.
+  if call('HLEN', waiters) > left then
+    local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')
+    for n = 1, #some, 2 do
+      local lease, looked = string.match(some[n + 1], '^@?%d* ?%d+ (%d+) (%d+) ')
+      if now - looked > lease * 500 then
+        call('ZREM', queue, some[n])
+        call('HDEL', waiters, some[n])
+      end
+    end
+  end
+end

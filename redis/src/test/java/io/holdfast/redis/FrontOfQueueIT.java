@@ -1,0 +1,202 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+
+/** The first waiters of a mutex, which are a list, and their ways into the queue behind them and back. */
+class FrontOfQueueIT {
+
+    private static final String NAME = "orders";
+    private static final String HOLDER = Store.holderKey(NAME);
+    private static final String FRONT = HOLDER + ":front";
+
+    private Store store;
+    private RedisLockBackend backend;
+    private final BlockingQueue<String> granted = new LinkedBlockingQueue<>();
+    private final Disposable.Composite watches = Disposables.composite();
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        backend = store.backend();
+        // A channel that is open already: else each waiter attempts again when it is.
+        LockClaim other = Store.claim("other");
+        LockClaim waiter = Store.claim("other", Waiting.QUEUE);
+        assertThat(Store.answer(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
+        watches.add(backend.watch(waiter).subscribe());
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+        eventually(() -> !store.redis().pubsubChannels().isEmpty());
+    }
+
+    @AfterEach
+    void stop() {
+        watches.dispose();
+        Store.end(backend);
+        store.close();
+    }
+
+    @Test
+    void allAreServedInTheOrderTheyCameWhereverTheyWait() throws InterruptedException {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(60);
+        assertThat(store.redis().zcard(HOLDER + ":queue")).isPositive();
+        boolean wasInFront = false;
+
+        for (LockClaim waiter : waiters) {
+            assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+            assertThat(granted.poll(10, TimeUnit.SECONDS)).isEqualTo(waiter.id());
+            wasInFront |= store.redis().llen(FRONT) > 0 && store.redis().zcard(HOLDER + ":queue") > 0;
+            holder = waiter;
+        }
+
+        assertThat(wasInFront).isTrue();
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        assertThat(store.keys()).filteredOn(key -> key.startsWith(HOLDER)).containsExactly(HOLDER);
+        assertThat(store.redis().get(HOLDER)).startsWith("F0");
+    }
+
+    @Test
+    void aLaterAttemptAndAWithdrawalLeaveTheOrder() {
+        held();
+        List<LockClaim> waiters = new ArrayList<>(waiting(5));
+        assertThat(store.redis().llen(FRONT)).isEqualTo(5);
+
+        assertThat(Store.answer(backend.tryAcquire(waiters.get(3).withAttempt(2))))
+                .isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+        assertThat(store.keys()).doesNotContain(FRONT);
+
+        assertThat(Store.answer(backend.release(waiters.remove(1)))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+    }
+
+    @Test
+    void aWithdrawalFromTheFrontLeavesTheOrder() {
+        held();
+        List<LockClaim> waiters = new ArrayList<>(waiting(5));
+
+        assertThat(Store.answer(backend.release(waiters.remove(1)))).isEqualTo(Ownership.NOT_HELD);
+
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+        assertThat(store.keys()).as("no tombstone: it was seen").doesNotContain(HOLDER + ":gone");
+    }
+
+    @Test
+    void aNewcomerDoesNotPassTheFrontOfALockWhoseRecordIsGone() throws InterruptedException {
+        held();
+        LockClaim waiter = waiting(2).get(0);
+        store.redis().del(HOLDER);
+
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(NAME)))).isInstanceOf(LockAttempt.Contended.class);
+
+        assertThat(granted.poll(10, TimeUnit.SECONDS)).isEqualTo(waiter.id());
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void oneThatStoppedAttemptingIsPassedOver() throws InterruptedException {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(3);
+        String[] stale = store.redis().lindex(FRONT, 0).split(" ", 5);
+        stale[3] = Long.toString(Long.parseLong(stale[3]) - Store.LEASE.toMillis() * 501);
+        assertThat(store.redis().lset(FRONT, 0, String.join(" ", stale))).isEqualTo("OK");
+
+        Store.answer(backend.release(holder));
+
+        assertThat(granted.poll(10, TimeUnit.SECONDS)).isEqualTo(waiters.get(1).id());
+        assertThat(Store.waiters(store.redis(), HOLDER))
+                .containsExactly(waiters.get(2).id());
+    }
+
+    @Test
+    void theOrderStandsWhenTheServersClockWasSetBack() {
+        held();
+        List<LockClaim> waiters = new ArrayList<>(waiting(1));
+        String[] line = store.redis().lindex(FRONT, 0).split(" ", 2);
+        String later = Long.parseLong(line[0]) + 3_600_000_000L + " " + line[1];
+        assertThat(store.redis().lset(FRONT, 0, later)).isEqualTo("OK");
+
+        waiters.addAll(waiting(30));
+
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+    }
+
+    @Test
+    void aForeignKeyIsNamedAndLeftAlone() {
+        LockClaim holder = held();
+        waiting(1);
+        store.redis().del(FRONT);
+        store.redis().set(FRONT, "theirs");
+        List<String> before = dump();
+
+        for (LockClaim claim : List.of(Store.claim(NAME, Waiting.QUEUE), Store.claim(NAME, Waiting.NOTIFY))) {
+            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
+                    .isInstanceOf(LockBackendException.class)
+                    .hasMessageContaining("something else under a key")
+                    .hasMessageContaining("'orders'");
+        }
+        assertThatThrownBy(() -> Store.answer(backend.release(holder))).isInstanceOf(LockBackendException.class);
+
+        assertThat(dump()).isEqualTo(before);
+    }
+
+    @Test
+    void anAttemptThatDoesNotWaitLeavesTheFrontWhereItIs() {
+        held();
+        waiting(3);
+
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(NAME)))).isInstanceOf(LockAttempt.Contended.class);
+
+        assertThat(store.redis().llen(FRONT)).isEqualTo(3);
+    }
+
+    private LockClaim held() {
+        LockClaim holder = Store.claim(NAME);
+        assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
+        return holder;
+    }
+
+    private List<LockClaim> waiting(int count) {
+        List<LockClaim> waiters = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+            watches.add(backend.watch(waiter)
+                    .filter(WatchSignal.Granted.class::isInstance)
+                    .subscribe(signal -> granted.add(waiter.id())));
+            assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+            waiters.add(waiter);
+        }
+        return waiters;
+    }
+
+    private static List<String> ids(List<LockClaim> claims) {
+        return claims.stream().map(LockClaim::id).toList();
+    }
+
+    private List<String> dump() {
+        return store.keys().stream()
+                .sorted()
+                .map(key -> key + " " + Arrays.toString(store.redis().dump(key)))
+                .toList();
+    }
+}
