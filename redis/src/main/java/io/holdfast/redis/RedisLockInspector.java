@@ -98,7 +98,7 @@ public final class RedisLockInspector {
         topology = isCluster ? new ClusterTopology(lettuce, uris) : new SingleMasterTopology(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
         walk = new KeyScan(keyPrefix);
-        requests = new LockRequests(keyPrefix, claimTime, new QueueLimit(0, failures.server()), link -> "");
+        requests = new LockRequests(keyPrefix, claimTime, new QueueLimit(0, failures.server()), link -> "", isCluster);
     }
 
     /**

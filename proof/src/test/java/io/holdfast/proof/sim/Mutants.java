@@ -73,7 +73,9 @@ final class Mutants {
                 Mutant.script("waiter without the flag", "call('SETRANGE', key, 1, flags + 4)", ""),
                 Mutant.script("hand-off without the flags", "'H' .. flags .. format(", "'H0' .. format("),
                 Mutant.script("lease that does not end", "expires <= now", "false"),
-                Mutant.script("record that ends before its lease", "+ 7200000", "- 7200000"),
+                Mutant.scripts(
+                        "record that ends before its lease",
+                        body -> body.replace("+ 7200000", "- 7200000").replace("+ 7200)", "- 7200)")),
                 Mutant.script("answers of a call in another order", "answers[i] =", "answers[count + 1 - i] ="),
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),

@@ -298,6 +298,7 @@ final class RedisMemory {
             switch (command.get(3)) {
                 case "PX" -> entry.expiresAtMillis = millis() + time;
                 case "PXAT" -> entry.expiresAtMillis = time;
+                case "EXAT" -> entry.expiresAtMillis = time * 1_000;
                 default -> unknown(command);
             }
         } else if (command.size() == 4 && command.get(3).equals("KEEPTTL")) {

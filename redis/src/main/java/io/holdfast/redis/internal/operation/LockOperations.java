@@ -77,7 +77,8 @@ public final class LockOperations {
                 settings.keyPrefix(),
                 settings.claimTime(),
                 new QueueLimit(settings.maxWaiters(), failures.server()),
-                channel::nameAt);
+                channel::nameAt,
+                settings.isCluster());
         confirmations =
                 confirmation == null ? null : new GrantConfirmations(topology, requests, failures, confirmation);
         renewals = new RenewalFanOut(driver, failures, this::groupOf, this::renewals);

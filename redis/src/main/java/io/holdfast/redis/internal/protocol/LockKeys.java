@@ -71,19 +71,26 @@ public record LockKeys(String holder, Type type) {
                 holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holder + sixth);
     }
 
-    /** Appends how many keys the scripts have, and the keys in the order of their KEYS. */
-    void writeAll(String claimId, ScriptArgs to) {
+    /** Appends how many keys, and the one that the script of a mutex makes the others of. */
+    void writeRecord(ScriptArgs to) {
+        to.text("1").text(holder);
+    }
+
+    /** Appends how many keys the script has, and the keys. */
+    void writeAllOfMutex(ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
-        if (type == Type.MUTEX) {
-            to.text("6")
-                    .key(head, "")
-                    .key(head, ":queue")
-                    .key(head, ":waiters")
-                    .key(head, ":front")
-                    .key(head, ":gone")
-                    .key(head, ":interest");
-            return;
-        }
+        to.text("6")
+                .key(head, "")
+                .key(head, ":queue")
+                .key(head, ":waiters")
+                .key(head, ":front")
+                .key(head, ":gone")
+                .key(head, ":interest");
+    }
+
+    /** Appends how many keys the scripts of the other kinds have, and the keys in the order of their KEYS. */
+    void writeAllOfShared(String claimId, ScriptArgs to) {
+        byte[] head = holder.getBytes(StandardCharsets.UTF_8);
         to.text("7")
                 .key(head, "")
                 .key(head, ":queue")

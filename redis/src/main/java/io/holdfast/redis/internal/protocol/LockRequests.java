@@ -34,6 +34,7 @@ public final class LockRequests {
     private final String claimMillis;
     private final QueueLimit limit;
     private final Function<RedisURI, String> ownChannel;
+    private final boolean isCluster;
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
     /**
@@ -41,13 +42,20 @@ public final class LockRequests {
      *
      * @param limit how many may wait for one lock
      * @param ownChannel the name of the channel that the client has at a server
+     * @param isCluster where a script must name each key that it uses: else it could run while some of them are on their way to another master
      */
-    public LockRequests(String keyPrefix, Duration claimTime, QueueLimit limit, Function<RedisURI, String> ownChannel) {
+    public LockRequests(
+            String keyPrefix,
+            Duration claimTime,
+            QueueLimit limit,
+            Function<RedisURI, String> ownChannel,
+            boolean isCluster) {
         LockScripts.readAll();
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
         this.limit = limit;
         this.ownChannel = ownChannel;
+        this.isCluster = isCluster;
     }
 
     /**
@@ -74,7 +82,7 @@ public final class LockRequests {
 
         @Override
         public void write(ScriptArgs to, RedisURI server) {
-            keys.writeAll(claim.id(), to);
+            requests.writeKeys(keys, to);
             writeArgs(to, server);
         }
 
@@ -106,7 +114,7 @@ public final class LockRequests {
 
         @Override
         public void write(ScriptArgs to, RedisURI server) {
-            keys.writeAll(id, to);
+            requests.writeKeys(keys, to);
             writeArgs(to, server);
         }
 
@@ -119,9 +127,17 @@ public final class LockRequests {
         }
     }
 
+    private void writeKeys(LockKeys mutex, ScriptArgs to) {
+        if (isCluster) {
+            mutex.writeAllOfMutex(to);
+        } else {
+            mutex.writeRecord(to);
+        }
+    }
+
     private void writeSharedAcquire(
             LockClaim claim, LockKeys keys, String channel, GrantRecipient recipient, ScriptArgs to) {
-        keys.writeAll(claim.id(), to);
+        keys.writeAllOfShared(claim.id(), to);
         to.text(claim.id())
                 .number(leaseMillis(claim))
                 .number(claim.attempt())
@@ -218,7 +234,7 @@ public final class LockRequests {
                 keys.type() == LockKeys.Type.MUTEX
                         ? new MutexRelease(this, keys, id, attempt, tombstoneMillis, isUnanswered)
                         : (to, server) -> {
-                            keys.writeAll(id, to);
+                            keys.writeAllOfShared(id, to);
                             to.text(id)
                                     .number(attempt)
                                     .text(claimMillis)

@@ -1,7 +1,7 @@
 -- Acquires and releases mutexes: one operation or several, in their order, each for itself.
 --
--- KEYS    the record of each operation's lock. A call of one operation names the other keys of its lock too, for servers that want
---         them declared; a call of several is not sent in a cluster. For all keys, and the states of the record, see record.lua
+-- KEYS    the record of each operation's lock. In a cluster a call has one operation and names the other keys of its lock too: else it could
+--         run while some of them are on their way to another master. For all keys, and the states of the record, see record.lua
 -- ARGV    of each operation four:
 --         1  id of the claim
 --         2  A<lease ms> to acquire with the first look and without a floor, a<lease ms> to acquire otherwise
@@ -22,7 +22,8 @@
 --         is served or comes to the head, and for each of at most 64 claims that want a hint.
 --         Measured: docs/reference/redis-script-cost.md
 
-local call, try, sub, format = redis.call, redis.pcall, string.sub, string.format
+local call, try, sub, find, format, tonumber = redis.call, redis.pcall, string.sub, string.find, string.format, tonumber
+local KEYS, ARGV = KEYS, ARGV
 local MOST_IN_FRONT = 16
 local acquire, release -- what the loop does not settle itself; defined when first wanted, which costs more than most calls
 local now -- the time of this run
@@ -32,11 +33,11 @@ local count = #ARGV / 4
 local take = count == 1 and call or try -- an error of one operation concerns no other, and one alone is told by the server
 local oom -- the error of a server without memory, which refuses only the first write of a run
 for i = 1, count do
-  local key, id, word, note = KEYS[i], ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1]
+  local at = 4 * i
+  local key, id, word, note = KEYS[i], ARGV[at - 3], ARGV[at - 2], ARGV[at - 1]
   local what, number = sub(word, 1, 1), sub(word, 2)
   local record = try('GET', key)
   local state = record and not record.err and sub(record, 1, 2)
-  local is_free = state and #record == 18 and not string.find(record, '%D', 3)
   local answer
 
   if not now then
@@ -46,8 +47,9 @@ for i = 1, count do
   -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
   if oom and (what == 'A' or what == 'a') then
     answer = oom
-  elseif state and sub(state, 1, 1) == 'H' then
-    local is_ours, expires, token = sub(record, -#id - 1) == '\n' .. id, tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
+  elseif state and find(state, 'H', 1, true) then
+    local is_ours = find(record, id, -#id, true) and sub(record, -#id - 1, -#id - 1) == '\n'
+    local expires, token = tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
     if not token or not expires or expires <= now then
       answer = nil -- the lease is over, or this is something else: for the longer way
     elseif what == 'A' and not is_ours then
@@ -63,10 +65,11 @@ for i = 1, count do
         -- A server without memory refuses this; the longer way knows how to.
         local saved = try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL')
         answer = not saved.err and 1
-        oom = oom or saved.err and string.find(saved.err, 'OOM', 1, true) and saved
+        oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
       end
     end
   elseif what == 'A' then
+    local is_free = state and #record == 18 and not find(record, '%D', 3)
     local flag, last = '0', nil
     if state == 'F0' and is_free then
       last = tonumber(sub(record, 3))
@@ -78,7 +81,7 @@ for i = 1, count do
     if last then
       local expires, token = now + number * 1000, last < now and now or last + 1
       local saved = take('SET', key, 'H' .. flag .. format('%010d%06d%010d%06d', expires / 1000000, expires % 1000000, token / 1000000,
-        token % 1000000) .. note .. '\n' .. id, 'PXAT', math.floor((expires > token and expires or token) / 1000) + 7200000)
+        token % 1000000) .. note .. '\n' .. id, 'EXAT', format('%d', (expires > token and expires or token) / 1000000 + 7200))
       answer = saved.err and saved or token
     end
   end

@@ -27,6 +27,7 @@ class LockKeysTest {
                         "app:{orders/7}:mutex",
                         "app:{orders/7}:mutex:queue",
                         "app:{orders/7}:mutex:waiters",
+                        "app:{orders/7}:mutex:front",
                         "app:{orders/7}:mutex:gone",
                         "app:{orders/7}:mutex:interest");
     }
@@ -78,13 +79,17 @@ class LockKeysTest {
         List<String> names = List.of("a", "{a}", "%7Ba%7D", "a:mutex", "a}:mutex", "%257Ba", "{a");
         Set<String> keys = new HashSet<>();
         names.forEach(name -> keys.addAll(scriptKeys(mutex("p:", name), "x")));
-        assertThat(keys).hasSize(5 * names.size());
+        assertThat(keys).hasSize(6 * names.size());
     }
 
     /** What a script gets as KEYS, and how many it is told of. */
     private static List<String> scriptKeys(LockKeys keys, String claimId) {
         ScriptArgs args = new ScriptArgs(16);
-        keys.writeAll(claimId, args);
+        if (keys.type() == LockKeys.Type.MUTEX) {
+            keys.writeAllOfMutex(args);
+        } else {
+            keys.writeAllOfShared(claimId, args);
+        }
         List<String> sent = ScriptArgsTest.sent(args);
         assertThat(sent.get(0)).isEqualTo(Integer.toString(sent.size() - 1));
         return sent.subList(1, sent.size());

@@ -34,8 +34,8 @@ class RefusedLookTest {
             failures,
             claim -> "holdfast:{" + claim.key().name() + "}:mutex",
             message -> {});
-    private final LockRequests requests =
-            new LockRequests("holdfast:", Duration.ofSeconds(2), new QueueLimit(3, "localhost"), channel::nameAt);
+    private final LockRequests requests = new LockRequests(
+            "holdfast:", Duration.ofSeconds(2), new QueueLimit(3, "localhost"), channel::nameAt, false);
 
     @Test
     void aRefusedAttemptMakesRoomForTheNextWaiterThatIsToLookAgain() {
