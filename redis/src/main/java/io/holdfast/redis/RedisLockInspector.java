@@ -55,7 +55,7 @@ import reactor.core.publisher.Mono;
  * default, fails so too. Nothing is retried. Thread-safe.
  *
  * <p>An ACL that is enough to look: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +scan +info +time +get
- * +exists +hmget +zcard +zcount +zrange}; with a database or client name in the URI, {@code +select} or {@code
+ * +exists +hmget +zcard +zcount +zrange +llen +lrange}; with a database or client name in the URI, {@code +select} or {@code
  * +client|setname} too, and for a cluster {@code +cluster|slots +asking}. {@code +info} is for {@link #servers} only. {@link
  * #breakHold} needs the rights of a back end: see {@link RedisLockBackend}.
  *

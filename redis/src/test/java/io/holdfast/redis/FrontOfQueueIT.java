@@ -11,9 +11,12 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
 
 /** The first waiters of a mutex, which are a list, and their ways into the queue behind them and back. */
 class FrontOfQueueIT {
@@ -158,6 +162,48 @@ class FrontOfQueueIT {
         assertThatThrownBy(() -> Store.answer(backend.release(holder))).isInstanceOf(LockBackendException.class);
 
         assertThat(dump()).isEqualTo(before);
+    }
+
+    /** Those of one call have the same time. */
+    @Test
+    void theOrderOfThoseThatCameAtOnceStands() {
+        LockClaim holder = held();
+        Map<String, LockClaim> waiters = new HashMap<>();
+        for (int i = 0; i < 100; i++) {
+            LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+            waiters.put(waiter.id(), waiter);
+            watches.add(backend.watch(waiter).subscribe());
+        }
+        assertThat(Store.answer(Flux.fromIterable(waiters.values())
+                        .flatMap(backend::tryAcquire, 100)
+                        .filter(LockAttempt.Queued.class::isInstance)
+                        .count()))
+                .isEqualTo(100);
+        List<String> order = Store.waiters(store.redis(), HOLDER);
+        assertThat(order).containsExactlyInAnyOrderElementsOf(waiters.keySet());
+
+        for (int i = 0; i < 60; i++) {
+            assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+            holder = waiters.get(order.get(0)).withAttempt(2);
+            order = order.subList(1, order.size());
+            assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
+
+            LockClaim again = waiters.get(order.get(i % 7)).withAttempt(2);
+            assertThat(Store.answer(backend.tryAcquire(again))).isInstanceOf(LockAttempt.Queued.class);
+            assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
+        }
+    }
+
+    @Test
+    void theFrontOutlivesItsLongestLease() {
+        held();
+        waiting(1);
+        LockClaim brief = LockClaim.first(Store.claim(NAME).key(), "short", Duration.ofSeconds(1), Waiting.QUEUE);
+        watches.add(backend.watch(brief).subscribe());
+
+        assertThat(Store.answer(backend.tryAcquire(brief))).isInstanceOf(LockAttempt.Queued.class);
+
+        assertThat(store.redis().pttl(FRONT)).isGreaterThan(25_000);
     }
 
     @Test

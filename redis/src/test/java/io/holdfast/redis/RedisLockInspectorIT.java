@@ -44,7 +44,7 @@ class RedisLockInspectorIT {
     /** The line of the Javadoc, with the default prefix. */
     private static final String ACL =
             "on nopass resetkeys ~holdfast:* resetchannels -@all +hello +auth +evalsha +eval +scan "
-                    + "+info +time +get +exists +hmget +zcard +zcount +zrange";
+                    + "+info +time +get +exists +hmget +zcard +zcount +zrange +llen +lrange";
 
     private Store store;
     private RedisLockBackend backend;
@@ -410,7 +410,8 @@ class RedisLockInspectorIT {
         assertThat(Store.answer(restricted.inspect("lock of READ").count())).isOne();
         assertThat(Store.answer(restricted.servers().single()).warnings()).isEmpty();
 
-        for (String command : List.of("scan", "time", "get", "exists", "hmget", "zcard", "zcount", "zrange")) {
+        for (String command :
+                List.of("scan", "time", "get", "exists", "hmget", "zcard", "zcount", "zrange", "llen", "lrange")) {
             store.user("operator", ACL.replace("+" + command + " ", "").replaceAll(" \\+" + command + "$", ""));
             assertThatThrownBy(() -> Store.answer(restricted.all().count()))
                     .as(command)

@@ -136,20 +136,28 @@ class ScriptCostIT {
         steps.add("release, nobody waits");
         LockClaim come = enqueued(key);
         steps.add("acquire, to the end of the queue");
-        look(queue.getFirst());
+        look(queue.getFirst().withAttempt(2));
         steps.add("look of the first");
-        look(come);
+        look(come.withAttempt(2));
         steps.add("look of the last");
-        assertThat(Store.answer(backend.release(queue.removeLast()))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(Store.answer(backend.release(queue.removeLast().withAttempt(2))))
+                .isEqualTo(Ownership.NOT_HELD);
         steps.add("release of a waiter");
         enqueued(key);
-        steps.add("acquire, to the end of the queue");
+        steps.add("acquire, to the end, after a look");
         LockClaim heir = queue.removeFirst();
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
-        steps.add("release, hand-off");
+        steps.add("release, hand-off, after a look");
         assertThat(Store.answer(backend.renew(heir))).isInstanceOf(Renewal.Held.class);
         steps.add("renew");
-        return heir;
+        enqueued(key);
+        steps.add("acquire, to the end of the queue");
+        LockClaim next = queue.removeFirst();
+        assertThat(Store.answer(backend.release(heir.withAttempt(2)))).isEqualTo(Ownership.HELD);
+        steps.add("release, hand-off");
+        assertThat(Store.answer(backend.renew(next))).isInstanceOf(Renewal.Held.class);
+        steps.add("renew");
+        return next;
     }
 
     @CanIgnoreReturnValue

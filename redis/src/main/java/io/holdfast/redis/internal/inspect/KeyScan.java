@@ -70,6 +70,7 @@ public final class KeyScan {
     /** The keys by which a walk comes upon a lock that is not free, the one that counts first; see {@code inspect.lua}. */
     public enum Sighting {
         HOLDER("holder", ""),
+        FRONT("front", ":front"),
         QUEUE("queue", ":queue"),
         INTEREST("interest", ":interest");
 

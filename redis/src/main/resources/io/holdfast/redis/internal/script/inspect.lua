@@ -3,7 +3,7 @@
 -- KEYS    six of each lock, see record.lua and shared_queue.lua: holder, queue, waiters, token or gone, interest, holders or front; all
 --         in one slot on a cluster
 -- ARGV    1 how many holders to tell of, at most   2 how many waiters   3 on: of each lock two, its sort, mutex or shared, and by
---         which key it was come upon: holder, queue, interest or name
+--         which key it was come upon: holder, front, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1; one that was asked for by name is left out when there is nothing of it; one that was come
 --         upon by a key, when it is free, or when an earlier key in ARGV's list is there: so a walk meets each lock once
@@ -109,14 +109,16 @@ local function waiters(queue, notes, front)
 end
 
 -- Whether the lock will be met by this key only. What is there is asked first: most keys of a lock are not this one.
-local function is_met_by(seen, at)
+local function is_met_by(seen, at, is_mutex)
   return seen == 'name' or seen == 'holder'
-    or redis.call('EXISTS', KEYS[at]) == 0 and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0)
+    or redis.call('EXISTS', KEYS[at]) == 0
+      and (seen == 'front' or not (is_mutex and redis.call('EXISTS', KEYS[at + 5]) == 1)
+        and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0))
 end
 
 local function report(number)
   local at, is_mutex = 6 * number - 5, ARGV[2 * number + 1] == 'mutex'
-  if not is_met_by(ARGV[2 * number + 2], at) then
+  if not is_met_by(ARGV[2 * number + 2], at, is_mutex) then
     return nil
   end
   foreign = {}

@@ -56,6 +56,10 @@ for i = 1, count do
       --#include digits.lua
       --#include lifetime.lua
       --#include mutex_join.lua
+    elseif what == 'a' and not is_ours and sub(state, 2) > '3' then -- there may be a front
+      --#include digits.lua
+      --#include lifetime.lua
+      --#include mutex_look.lua
     elseif what == 'R' and is_ours and sub(record, 35, 35 + #number) == number .. ' ' then
       if state ~= 'H0' and state ~= 'H2' then
         --#include digits.lua
@@ -100,7 +104,7 @@ for i = 1, count do
     if count == 1 then
       return run(key, record, id, number, note, ARGV[4], what == 'r')
     end
-    local _, result = pcall(run, key, record, id, number, note, ARGV[4 * i], what == 'r')
+    local _, result = pcall(run, key, record, id, number, note, ARGV[at], what == 'r')
     answer = result
   end
   if count == 1 then

@@ -7,8 +7,10 @@
 
 --#include push.lua
 
-local flags, claim_ms = tonumber(sub(record, 2, 2)), tonumber(string.match(ARGV[4 * i], '^%d+'))
+local flags, claim_ms = tonumber(sub(record, 2, 2)), tonumber(string.match(ARGV[at], '^%d+'))
 local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters'
+
+local told = {} -- channel -> message
 
 -- The first two of all waiters have been told to look within a claim time: so there are three in the list before one goes, or it is all
 -- of them. The next ones are taken over at a pace at which they are served before they look.
@@ -32,6 +34,9 @@ if type(line) == 'string' then
       .. attempt .. ' ' .. lease .. ' ' .. channel .. (its_token == now and '' or ' ' .. digits(now)) .. '\n' .. heir,
       'PXAT', math.floor(math.max(ends, its_token) / 1000) + 7200000)
     grant(channel, secret, digits(its_token), attempt, math.floor(math.max(0, now - looked) / 1000) + ms, heir, key)
+    for other, message in pairs(told) do
+      publish(other, message)
+    end
     answer = 1
   else
     call('LPUSH', front, line)

@@ -3,7 +3,7 @@
 
 local flags = tonumber(sub(record, 2, 2))
 local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters'
-local waiting, limit, wants_echo, claim_ms, secret = string.match(ARGV[4 * i], '^(%a+):?(%d*) 0 (%d) (%d+) (%x*)$')
+local waiting, limit, wants_echo, claim_ms, secret = string.match(ARGV[at], '^(%a+):?(%d*) 0 (%d) (%d+) (%x*)$')
 local lease, channel = string.match(note, '^1 (%d+) (%S*)$')
 
 if not lease or flags % 4 > 1 and try('ZSCORE', key .. ':gone', id) then

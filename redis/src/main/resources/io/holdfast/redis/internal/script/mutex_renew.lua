@@ -6,7 +6,10 @@
 -- Cost    2 inner calls per claim and one for all, O(1) each
 
 local sub, format = string.sub, string.format
-local HOUR = 3600000000
+local function written(micros)
+  return format('%010d%06d', micros / 1000000, micros % 1000000)
+end
+
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
@@ -21,17 +24,13 @@ for i, key in ipairs(KEYS) do
     end
     record = false
   end
-  local before = record and sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\n' .. id and tonumber(sub(record, 3, 18))
-  local held = before and before > now
+  local held = record and sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\n' .. id and tonumber(sub(record, 3, 18)) > now
   if held then
-    local ends = now + lease * 1000
-    local text = format('%010d%06d', ends / 1000000, ends % 1000000)
-    -- The key expires two hours after the end that a SET wrote. In the same hour the new end is enough.
-    if math.floor(ends / HOUR) ~= math.floor(before / HOUR) or redis.pcall('SETRANGE', key, 2, text) ~= #record then
-      local token = sub(record, 19, 34)
-      local kept = math.floor(tonumber(text > token and text or token) / 1000) + 7200000
+    local ends, token = written(now + lease * 1000), sub(record, 19, 34)
+    local text, kept = sub(record, 1, 2) .. ends .. sub(record, 19), sub(ends > token and ends or token, 1, 10) + 7200
+    if redis.pcall('SET', key, text, 'EXAT', kept).err then
       redis.call('PEXPIRE', key, 7200000) -- a server without memory refuses SET as the first write, and accepts it as the second
-      redis.call('SET', key, sub(record, 1, 2) .. text .. sub(record, 19), 'PXAT', kept)
+      redis.call('SET', key, text, 'EXAT', kept)
     end
   end
   answers[i] = held and 1 or 0

@@ -1,5 +1,5 @@
--- Takes the next waiters of a mutex over from the queue to its front. Included by mutex_hand_off.lua, never run alone. Sets the flags, or leaves
--- all in its place.
+-- Takes the next waiters of a mutex over from the queue to its front. Included by mutex_hand_off.lua, never run alone. Sets the flags and what
+-- they are to be told, or leaves all in its place.
 
 local queued, ids, lines, longest = try('ZRANGE', queue, 0, MOST_IN_FRONT - 1, 'WITHSCORES'), {}, {}, 0
 for n = 1, #queued, 2 do
@@ -18,15 +18,11 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   local left = call('ZCARD', queue)
   flags = flags % 4 + 4 - (left == 0 and call('EXISTS', key .. ':interest') == 0 and 1 or 0)
 
-  local told = {} -- channel -> message
   for _, line in ipairs(lines) do
     local channel, whom = string.match(line, '^%d+ %d+ %d+ %d+ %d+ %x* (%S+) (.+)$')
     if channel then
       told[channel] = told[channel] and told[channel] .. '\n' .. whom or 'H ' .. digits(claim_ms) .. ' ' .. whom
     end
-  end
-  for channel, message in pairs(told) do
-    publish(channel, message)
   end
 
   -- Some of those that do not attempt any more are forgotten: as many as can have come meanwhile, and more.

@@ -113,13 +113,18 @@ local function tell_next(claim_ms)
   moved, following = 0, nil
 end
 
--- Puts the waiters at the front back into the queue.
+-- Puts the waiters at the front back into the queue. The tickets of those that were in it are as they were: of two with the same one, the id
+-- decides. Only those that came while it was empty may need others.
 local function put_back()
   local lines = (not record or has_flag(4)) and call('LRANGE', keys[4], 0, -1) or {}
-  local tickets, entries, last, longest = {}, {}, 0, 0
+  local tickets, entries, last, last_id, longest = {}, {}, 0, '', 0
   for n, line in ipairs(lines) do
     local ticket, entry, lease, id = string.match(line, '^(%d+) (%d+ (%d+) %d+ %d+ %x* %S*) (.+)$')
-    last, longest = math.max(last + 1, tonumber(ticket)), math.max(longest, tonumber(lease))
+    ticket, longest = tonumber(ticket), math.max(longest, tonumber(lease))
+    if ticket < last or ticket == last and id < last_id then
+      ticket = last + 1
+    end
+    last, last_id = ticket, id
     tickets[2 * n - 1], entries[2 * n - 1] = digits(last), id
     tickets[2 * n], entries[2 * n] = id, entry
   end
