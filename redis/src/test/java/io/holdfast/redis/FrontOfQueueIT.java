@@ -4,13 +4,16 @@ import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,10 +45,14 @@ class FrontOfQueueIT {
     @BeforeEach
     void start() {
         store = Store.start();
-        backend = store.backend();
-        // A channel that is open already: else each waiter attempts again when it is.
-        LockClaim other = Store.claim("other");
-        LockClaim waiter = Store.claim("other", Waiting.QUEUE);
+        use(store.backend(), "other");
+    }
+
+    /** Its channel is open already: else each waiter attempts again when it is. */
+    private void use(RedisLockBackend used, String name) {
+        backend = used;
+        LockClaim other = Store.claim(name);
+        LockClaim waiter = Store.claim(name, Waiting.QUEUE);
         assertThat(Store.answer(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
         watches.add(backend.watch(waiter).subscribe());
         assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
@@ -216,12 +223,119 @@ class FrontOfQueueIT {
         assertThat(store.redis().llen(FRONT)).isEqualTo(3);
     }
 
+    @Test
+    void theOrderOfThoseThatCameInOneMicrosecondStands() throws InterruptedException {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(40);
+        Store.answer(backend.tryAcquire(waiters.get(39).withAttempt(2))); // all are in the queue now
+        ids(waiters).forEach(id -> store.redis().zadd(HOLDER + ":queue", 1e15, id));
+        List<String> order = new ArrayList<>(Store.waiters(store.redis(), HOLDER));
+        justGranted();
+
+        Store.answer(backend.release(holder));
+        assertThat(granted.poll(10, TimeUnit.SECONDS)).isEqualTo(order.remove(0));
+        assertThat(store.redis().llen(FRONT)).isPositive();
+        Store.answer(backend.tryAcquire(claim(waiters, order.get(30)).withAttempt(3)));
+
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
+    }
+
+    /** Such as one that was stuck on a connection that was given up. */
+    @Test
+    void aFirstAttemptThatComesAfterALaterOneGivesNoSecondPlace() {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(3);
+        Store.answer(backend.tryAcquire(waiters.get(1).withAttempt(2)));
+        justGranted();
+        Store.answer(backend.release(holder));
+        assertThat(store.redis().llen(FRONT)).isEqualTo(2);
+
+        Store.answer(backend.tryAcquire(waiters.get(1)));
+        Store.answer(backend.tryAcquire(waiters.get(2).withAttempt(2)));
+
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters.subList(1, 3)));
+    }
+
+    @Test
+    void theLimitCountsThoseAtTheFrontToo() {
+        int most = 40;
+        Store.end(backend);
+        eventually(() -> store.redis().pubsubChannels().isEmpty());
+        use(RedisLockBackend.builder(store.uri()).maxWaiters(most).build(), "another");
+        LockClaim holder = held();
+        List<LockClaim> waiters = new ArrayList<>(waiting(35));
+        for (int i = 0; store.redis().llen(FRONT) != 17; i++) {
+            justGranted();
+            assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+            holder = waiters.get(i);
+        }
+        int free = most - (int) Store.waiting(store.redis(), HOLDER);
+        waiting(free);
+
+        assertThatThrownBy(() -> waiting(1)).isInstanceOf(LockQueueFullException.class);
+
+        assertThat(Store.waiting(store.redis(), HOLDER)).isEqualTo(most);
+    }
+
+    @Test
+    void aFullServerStoresNoOneBehindTheFront() {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(20);
+        Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
+        justGranted();
+        Store.answer(backend.release(holder));
+        assertThat(store.redis().llen(FRONT)).isEqualTo(15);
+        store.redis().configSet("maxmemory", "1");
+
+        assertThatThrownBy(() -> waiting(1)).isInstanceOf(LockBackendException.class);
+
+        store.redis().configSet("maxmemory", "0");
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters.subList(1, 20)));
+    }
+
+    @Test
+    void theRecordTellsOfTheFrontWhenTheNextWaitersCannotBeTold() {
+        store.user("narrow", "on >secret ~* resetchannels &other +@all");
+        RedisLockBackend narrow = RedisLockBackend.create(RedisURI.builder(store.uri())
+                .withAuthentication("narrow", "secret")
+                .build());
+        try {
+            LockClaim holder = held();
+            List<LockClaim> waiters = waiting(20);
+            Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
+            justGranted();
+
+            assertThatThrownBy(() -> Store.answer(narrow.release(holder))).isInstanceOf(LockBackendException.class);
+
+            assertThat(store.redis().get(HOLDER))
+                    .startsWith("H5")
+                    .endsWith(waiters.get(0).id());
+            assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters.subList(1, 20)));
+        } finally {
+            Store.end(narrow);
+        }
+    }
+
+    /** The next waiters are taken over only when the lock changes hands quickly. */
+    private void justGranted() {
+        store.redis().setrange(HOLDER, 18, Long.toString(store.micros()));
+    }
+
+    private static LockClaim claim(List<LockClaim> claims, String id) {
+        return claims.stream()
+                .filter(claim -> claim.id().equals(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @CanIgnoreReturnValue
     private LockClaim held() {
         LockClaim holder = Store.claim(NAME);
         assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
         return holder;
     }
 
+    @CanIgnoreReturnValue
     private List<LockClaim> waiting(int count) {
         List<LockClaim> waiters = new ArrayList<>();
         for (int i = 0; i < count; i++) {

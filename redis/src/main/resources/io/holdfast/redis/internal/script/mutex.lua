@@ -47,7 +47,7 @@ for i = 1, count do
   -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
   if oom and (what == 'A' or what == 'a') then
     answer = oom
-  elseif state and find(state, 'H', 1, true) then
+  elseif state and find(state, '^H[0-7]') and find(record, '\n', 35, true) then
     local is_ours = find(record, id, -#id, true) and sub(record, -#id - 1, -#id - 1) == '\n'
     local expires, token = tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
     if not token or not expires or expires <= now then
@@ -108,7 +108,7 @@ for i = 1, count do
     answer = result
   end
   if count == 1 then
-    return answer
+    return type(answer) == 'string' and redis.error_reply(answer) or answer
   end
   local failure = type(answer) == 'string' and answer or type(answer) == 'table' and answer.err
   answers[i] = failure and {0, failure} or answer

@@ -36,7 +36,7 @@ function acquire(key, text, id, lease_digits, note, rest)
   local entry, ticket = entry_of(id)
   local late = entry and attempt < tonumber(string.match(entry, '^%d+'))
   local full = waiting == 'queue' and not entry and is_full(now, limit)
-  local rank
+  local rank, is_new
   if waiting == 'queue' and not late and not full then
     if ticket then
       call('ZADD', keys[2], ticket, id)
@@ -45,12 +45,14 @@ function acquire(key, text, id, lease_digits, note, rest)
       if not rank then
         local last = call('ZRANGE', keys[2], -1, -1, 'WITHSCORES')[2]
         call('ZADD', keys[2], math.max(now, tonumber(last or 0) + 1), id)
-        rank = call('ZCARD', keys[2]) - 1
-        forget_some(now, rank, id)
+        rank, is_new = call('ZCARD', keys[2]) - 1, true
       end
     end
     call('HSET', keys[3], id, attempt .. ' ' .. lease_digits .. ' ' .. digits(now) .. ' ' .. digits(floor) .. ' '
       .. secret .. ' ' .. channel)
+    if is_new then
+      forget_some(now, rank + 1, id)
+    end
     keep(keys[2], lease, keys[3])
     set_flag(1)
     entry = true

@@ -26,18 +26,21 @@ local line = flags > 3 and try('LPOP', front)
 if type(line) == 'string' then
   local attempt, lease, looked, floor, secret, channel, heir =
     string.match(line, '^%d+ (%d+) (%d+) (%d+) (%d+) (%x*) (%S+) (.+)$')
-  if heir and now - looked <= lease * 500 and call('PUBSUB', 'NUMSUB', channel)[2] > 0 then
+  local heard = heir and now - looked <= lease * 500 and try('PUBSUB', 'NUMSUB', channel)
+  if heard and not heard.err and heard[2] > 0 then
     local ms, its_token = math.max(1, math.min(claim_ms, lease)), math.max(token + 1, now, floor)
     local ends = now + ms * 1000
     -- Written before it is told: a server that refuses writes (a replica) has refused the first one.
     call('SET', key, 'H' .. flags .. format('%010d%06d%010d%06d', ends / 1000000, ends % 1000000, its_token / 1000000, its_token % 1000000)
       .. attempt .. ' ' .. lease .. ' ' .. channel .. (its_token == now and '' or ' ' .. digits(now)) .. '\n' .. heir,
       'PXAT', math.floor(math.max(ends, its_token) / 1000) + 7200000)
-    grant(channel, secret, digits(its_token), attempt, math.floor(math.max(0, now - looked) / 1000) + ms, heir, key)
+    local is_told, failed = pcall(grant, channel, secret, digits(its_token), attempt, math.floor(math.max(0, now - looked) / 1000) + ms,
+      heir, key)
     for other, message in pairs(told) do
-      publish(other, message)
+      local is_other_told, other_failed = pcall(publish, other, message)
+      is_told, failed = is_told and is_other_told, failed or not is_other_told and other_failed
     end
-    answer = 1
+    answer = is_told and 1 or failed
   else
     call('LPUSH', front, line)
   end

@@ -31,15 +31,20 @@ elseif waiting == 'queue' and channel ~= '' then
         call('SETRANGE', key, 1, flags + 4)
       end
     end
-  elseif type(ahead) == 'number' and (limit == 0 or ahead + MOST_IN_FRONT < limit) and try('HSETNX', waiters, id, entry) == 1 then
-    call('ZADD', queue, now, id)
-    if call('ZREVRANK', queue, id) > 0 then -- it is not the last: the clock was set back, or another one came in this microsecond
-      call('ZADD', queue, call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2] + 1, id)
-    end
-    keep(queue, lease, waiters)
-    place = ahead + 1
-    if place > 2 then
-      pause = lease / 3
+  elseif type(ahead) == 'number' and (limit == 0 or ahead + MOST_IN_FRONT + 2 < limit) then
+    local is_new = take('HSETNX', waiters, id, entry)
+    if type(is_new) == 'table' then
+      answer = is_new
+    elseif is_new == 1 then
+      call('ZADD', queue, now, id)
+      if call('ZREVRANK', queue, id) > 0 then -- not the last: the clock was set back, or another one came in this microsecond
+        call('ZADD', queue, call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2] + 1, id)
+      end
+      keep(queue, lease, waiters)
+      place = ahead + 1
+      if place > 2 then
+        pause = lease / 3
+      end
     end
   end
 
@@ -47,7 +52,8 @@ elseif waiting == 'queue' and channel ~= '' then
     answer = {2, math.max(1, math.floor(math.min(pause, (expires - now) / 1000 + 10 * place)))}
     if wants_echo == '1' then
       --#include push.lua
-      echo(channel, wants_echo)
+      local is_told, failed = pcall(echo, channel, wants_echo)
+      answer = is_told and answer or failed
     end
   end
 end

@@ -43,6 +43,9 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
   local seen
   if was_held then
     seen = held_attempt
+    if is_unanswered and entry_of(id) then
+      leave_queue(id) -- its first attempt came after a later one
+    end
   else
     local entry = entry_of(id)
     if entry then

@@ -17,6 +17,7 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   keep(front, longest)
   local left = call('ZCARD', queue)
   flags = flags % 4 + 4 - (left == 0 and call('EXISTS', key .. ':interest') == 0 and 1 or 0)
+  call('SETRANGE', key, 1, flags) -- what follows may fail, and the front must be known then
 
   for _, line in ipairs(lines) do
     local channel, whom = string.match(line, '^%d+ %d+ %d+ %d+ %d+ %x* (%S+) (.+)$')
@@ -29,8 +30,8 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   if call('HLEN', waiters) > left then
     local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')
     for n = 1, #some, 2 do
-      local lease, looked = string.match(some[n + 1], '^@?%d* ?%d+ (%d+) (%d+) ')
-      if now - looked > lease * 500 then
+      local lease, looked = string.match(some[n + 1], ' (%d+) (%d+) %d+ %x* %S*$')
+      if looked and now - looked > lease * 500 then
         call('ZREM', queue, some[n])
         call('HDEL', waiters, some[n])
       end

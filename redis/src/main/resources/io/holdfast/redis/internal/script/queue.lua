@@ -117,16 +117,21 @@ end
 -- decides. Only those that came while it was empty may need others.
 local function put_back()
   local lines = (not record or has_flag(4)) and call('LRANGE', keys[4], 0, -1) or {}
-  local tickets, entries, last, last_id, longest = {}, {}, 0, '', 0
-  for n, line in ipairs(lines) do
+  local tickets, entries, seen, last, last_id, longest, n = {}, {}, {}, 0, '', 0, 0
+  for _, line in ipairs(lines) do
     local ticket, entry, lease, id = string.match(line, '^(%d+) (%d+ (%d+) %d+ %d+ %x* %S*) (.+)$')
+    if not id then
+      error('FOREIGN value in the list of waiters', 0)
+    end
     ticket, longest = tonumber(ticket), math.max(longest, tonumber(lease))
     if ticket < last or ticket == last and id < last_id then
       ticket = last + 1
     end
-    last, last_id = ticket, id
-    tickets[2 * n - 1], entries[2 * n - 1] = digits(last), id
-    tickets[2 * n], entries[2 * n] = id, entry
+    if not seen[id] then -- a first attempt that comes after a later one is there twice
+      seen[id], last, last_id, n = true, ticket, id, n + 1
+      tickets[2 * n - 1], entries[2 * n - 1] = digits(last), id
+      tickets[2 * n], entries[2 * n] = id, entry
+    end
   end
   if record then
     record = sub(record, 1, 1) .. flags() % 4 .. sub(record, 3)
