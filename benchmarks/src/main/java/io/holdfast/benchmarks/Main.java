@@ -30,7 +30,7 @@ public final class Main {
                    run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
-    private static final String REDIS = "redis";
+    static final String REDIS = "redis";
 
     private final Plan plan;
     private final Path folder;

@@ -138,15 +138,30 @@ public final class Store implements AutoCloseable {
 
     /** How many wait for the lock: at the front of its queue, which only a mutex has, and behind. */
     static long waiting(RedisCommands<String, String> redis, String holderKey) {
-        return redis.llen(holderKey + ":front") + redis.zcard(holderKey + ":queue");
+        long front = redis.llen(holderKey + ":front");
+        while (true) {
+            long queue = redis.zcard(holderKey + ":queue");
+            long now = redis.llen(holderKey + ":front");
+            if (now == front) { // else some went to the queue in between, or came from it
+                return front + queue;
+            }
+            front = now;
+        }
     }
 
     /** The ids of those that wait for the lock, the next one first. */
     static List<String> waiters(RedisCommands<String, String> redis, String holderKey) {
-        List<String> ids = new ArrayList<>();
-        redis.lrange(holderKey + ":front", 0, -1).forEach(line -> ids.add(line.substring(line.lastIndexOf(' ') + 1)));
-        ids.addAll(redis.zrange(holderKey + ":queue", 0, -1));
-        return ids;
+        while (true) {
+            List<String> front = redis.lrange(holderKey + ":front", 0, -1);
+            List<String> queue = redis.zrange(holderKey + ":queue", 0, -1);
+            if (front.equals(redis.lrange(
+                    holderKey + ":front", 0, -1))) { // else some went to the queue in between, or came from it
+                List<String> ids = new ArrayList<>();
+                front.forEach(line -> ids.add(line.substring(line.lastIndexOf(' ') + 1)));
+                ids.addAll(queue);
+                return ids;
+            }
+        }
     }
 
     /** Keys of locks that are held, waited for or wanted: without counters, records of free mutexes, and tombstones. */
