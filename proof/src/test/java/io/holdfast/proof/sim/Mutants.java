@@ -25,7 +25,7 @@ final class Mutants {
 
     /** Of one that takes longer from 0 on. */
     private static final Map<String, Long> FIRST_SEEDS =
-            Map.of("REDIS token by the clock alone", 10_000L, "REDIS token that is not kept", 1_000L);
+            Map.of("REDIS token by the clock alone", 10_000L, "REDIS token that is not kept", 2_000L);
 
     /** Within so many schedules. */
     private static final int MOST = 1_000;
@@ -50,10 +50,13 @@ final class Mutants {
                         "sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\\n' .. id and",
                         "sub(record, 1, 1) == 'H' and"),
                 Mutant.script("no tombstone", "call('ZADD', keys[5], now + ms * 1000, id)", ""),
-                Mutant.script(
+                Mutant.scripts(
                         "passing waiters in the queue",
-                        "call('ZADD', queue, now, id)",
-                        "call('ZADD', queue, 0 - now, id)"),
+                        body -> body.replace("call('ZADD', queue, now, id)", "call('ZADD', queue, 0 - now, id)")
+                                .replace("call('ZREVRANK', queue, id) > 0", "false")
+                                .replace(
+                                        "math.max(now, tonumber(last or 0) + 1)",
+                                        "0 - math.max(now, tonumber(last or 0) + 1)")),
                 Mutant.script("passing waiters at the front", "take('RPUSH', front,", "take('LPUSH', front,"),
                 Mutant.script("front behind the queue", "if ahead == 0 then", "if ahead >= 0 then"),
                 Mutant.script(
@@ -69,7 +72,8 @@ final class Mutants {
                         body -> body.replace(
                                         "'F' .. sub(record, 2, 2) .. sub(record, 19, 34)",
                                         "'F0' .. string.rep('0', 16)")
-                                .replace("'F' .. flag .. sub(record, 19, 34)", "'F' .. flag .. string.rep('0', 16)")),
+                                .replace("'F' .. flag .. sub(record, 19, 34)", "'F' .. flag .. string.rep('0', 16)")
+                                .replace("'F' .. flags % 4 .. sub(record, 19, 34)", "'F0' .. string.rep('0', 16)")),
                 Mutant.script("waiter without the flag", "call('SETRANGE', key, 1, flags + 4)", ""),
                 Mutant.script("hand-off without the flags", "'H' .. flags .. format(", "'H0' .. format("),
                 Mutant.script("lease that does not end", "expires <= now", "false"),
@@ -80,10 +84,12 @@ final class Mutants {
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
-                Mutant.script(
+                Mutant.scripts(
                         "pushed grant without its look",
-                        "attempt, math.floor(math.max(0, now - looked) / 1000) + ms,",
-                        "attempt, lease,"),
+                        body -> body.replace("math.floor(math.max(0, now - looked) / 1000) + ms", "tonumber(lease)")
+                                .replace(
+                                        "math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms",
+                                        "tonumber(lease)")),
                 Mutant.script(
                         "secret that is in a message",
                         "return redis.sha1hex(secret .. ",
