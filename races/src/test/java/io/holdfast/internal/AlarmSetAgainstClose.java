@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(id = "rang, open", expect = ACCEPTABLE, desc = "Set before, and looked before.")
 @Outcome(id = "silent, open", expect = FORBIDDEN, desc = "It never rings, and who set it takes it for set.")
 @Outcome(id = ".*, left behind", expect = FORBIDDEN, desc = "A closed clock keeps a task of the timer.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class AlarmSetAgainstClose {
 

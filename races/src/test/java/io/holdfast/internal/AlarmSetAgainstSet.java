@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         desc = "Whoever was first, the timer wakes for the earlier one.")
 @Outcome(id = "early not in time, .*", expect = FORBIDDEN, desc = "The timer sleeps until the later one.")
 @Outcome(id = ".*, late not in time", expect = FORBIDDEN, desc = "The later one was forgotten.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class AlarmSetAgainstSet {
 

@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
         id = {"2, .", "., 2"},
         expect = FORBIDDEN,
         desc = "Rung twice.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class AlarmSetAgainstWake {
 

@@ -24,7 +24,7 @@ import reactor.util.context.Context;
 @Outcome(id = "failed, 0", expect = ACCEPTABLE, desc = "Too late.")
 @Outcome(id = ".*, 1", expect = FORBIDDEN, desc = "Its alarm is left in the clock.")
 @Outcome(id = ".* and .*", expect = FORBIDDEN, desc = "Told twice.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class CallAnswerAgainstTimeLimit {
 

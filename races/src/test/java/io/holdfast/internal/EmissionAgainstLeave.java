@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(id = "not emitted, kept", expect = FORBIDDEN, desc = "Nobody has it and nobody gives it back.")
 @Outcome(id = "its end is not decided, .*", expect = FORBIDDEN, desc = "Both have won, or neither.")
 @Outcome(id = ".*, given back by both", expect = FORBIDDEN, desc = "Given back twice.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class EmissionAgainstLeave {
 

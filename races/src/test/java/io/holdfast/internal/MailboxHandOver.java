@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
         desc = "All have run, one at a time, each seeing the one before, and those of one thread in their order.")
 @Outcome(id = "8, .", expect = FORBIDDEN, desc = "A task ran before one that its thread had posted earlier.")
 @Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "One was left behind, or two ran at once.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class MailboxHandOver {
 

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.ZL_Result;
 @Outcome(id = "true, new", expect = ACCEPTABLE, desc = "One has left, the other is in the list.")
 @Outcome(id = "false, .*", expect = FORBIDDEN, desc = "Closing would wait for ever for what has left.")
 @Outcome(id = "true, none", expect = FORBIDDEN, desc = "Closing would forget what has joined.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class MembersAddAgainstRemove {
 

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
 @Outcome(id = "unconfirmed, 0 left", expect = ACCEPTABLE, desc = "Stopped before.")
 @Outcome(id = ".* and .*", expect = FORBIDDEN, desc = "Told twice.")
 @Outcome(id = ".*, [1-9] left", expect = FORBIDDEN, desc = "The client takes it for under way for ever.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class ReleaseAnswerAgainstStop {
 

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "0, .", expect = FORBIDDEN, desc = "The end is never told: who counts leases counts this one for ever.")
 @Outcome(id = "2, .", expect = FORBIDDEN, desc = "The end is told twice.")
 @Outcome(id = "., 1", expect = FORBIDDEN, desc = "The end is told before the beginning.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class StoryBegunAgainstEnded {
 

@@ -24,7 +24,7 @@ import reactor.core.publisher.Sinks;
         expect = FORBIDDEN,
         desc = "What is signalled from then on is waited for by nobody: the claim polls for ever.")
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "Told of both: one look too many, at worst.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class WatchArmedAgainstFirstLook {
 

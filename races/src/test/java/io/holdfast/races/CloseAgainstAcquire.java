@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(id = "LockClosedException, free, closed", expect = ACCEPTABLE, desc = "Closed before: refused, or given back.")
 @Outcome(id = ".*, kept, .*", expect = FORBIDDEN, desc = "A closed client has left something in the store.")
 @Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "The subscriber waits for ever.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class CloseAgainstAcquire {
 

@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
         desc = "Closed before: the lease is lost, and given back by the closing.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "A closed client holds a lock.")
 @Outcome(id = ".*, nothing", expect = FORBIDDEN, desc = "The closing never ends.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class CloseAgainstRelease {
 

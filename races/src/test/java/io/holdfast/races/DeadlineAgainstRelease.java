@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         expect = FORBIDDEN,
         desc = "The two who ask about one lease are told different stories.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Expired, and never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class DeadlineAgainstRelease {
 

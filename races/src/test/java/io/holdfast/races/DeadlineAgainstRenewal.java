@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         desc = "Seen to be over: the answer came too late, and the loss is told.")
 @Outcome(id = "over, valid, .*", expect = FORBIDDEN, desc = "A lease comes back to life.")
 @Outcome(id = "over, over, nothing", expect = FORBIDDEN, desc = "Over, and nobody is told.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class DeadlineAgainstRenewal {
 

@@ -30,7 +30,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         id = {"done, LockLostException, .*", "NOT_HELD, done, .*"},
         expect = FORBIDDEN,
         desc = "The two who ask about one lease are told different stories.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class DenialAgainstRelease {
 

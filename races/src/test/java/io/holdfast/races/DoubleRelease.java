@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         id = {"nothing, .*", ".*, nothing, .*"},
         expect = FORBIDDEN,
         desc = "One of them waits for ever.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class DoubleRelease {
 

@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         expect = ACCEPTABLE,
         desc = "Cancelled while the lease was handed over: given back, although the subscriber has it.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Nobody has the lease and nobody gives it back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class GrantAgainstCancel {
 

@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         id = "lease, free, released",
         expect = FORBIDDEN,
         desc = "Who has the future has the lease, and it was taken away.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class GrantAgainstCancelledFuture {
 

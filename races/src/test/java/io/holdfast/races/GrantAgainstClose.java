@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         desc = "Closed before: the grant is given back.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "A closed client holds a lock.")
 @Outcome(id = "lease, .*", expect = FORBIDDEN, desc = "A lease of a closed client counts as valid.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class GrantAgainstClose {
 

@@ -27,7 +27,7 @@ import reactor.core.Disposable;
         expect = ACCEPTABLE,
         desc = "Disposed of while it ran: given back, although it has seen the lease.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Dropped unseen, and nobody gives it back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class GrantAgainstDispose {
 

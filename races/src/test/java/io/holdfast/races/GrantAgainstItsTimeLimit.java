@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         expect = FORBIDDEN,
         desc = "The late grant of the claim was given back under the lease that came of its next look.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Granted to nobody.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class GrantAgainstItsTimeLimit {
 

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Granted in time.")
 @Outcome(id = "LockTimeoutException, free, released", expect = ACCEPTABLE, desc = "Too late: the grant is given back.")
 @Outcome(id = "LockTimeoutException, held", expect = FORBIDDEN, desc = "Granted to nobody.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class GrantAgainstWaitTimeout {
 

@@ -27,7 +27,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         desc = "Left while it was emitted: handed on, although the waiter has seen it.")
 @Outcome(id = "nothing, nothing", expect = FORBIDDEN, desc = "Handed to one who is gone.")
 @Outcome(id = "lease, lease", expect = FORBIDDEN, desc = "Two hold it.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class HandOverAgainstCancel {
 

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         desc = "The work is cancelled and the claim given back once, whoever was first.")
 @Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Each left the release to the other.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class LossAgainstCancel {
 

@@ -31,7 +31,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         id = "lease, held",
         expect = FORBIDDEN,
         desc = "A loss that was told is not looked into before the next renewal.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class LossAgainstGrant {
 

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
 @JCStressTest
 @Outcome(id = "DISCONNECTED", expect = ACCEPTABLE, desc = "Told, whoever was first.")
 @Outcome(id = "nothing", expect = FORBIDDEN, desc = "The loss fell between two stools: the work would go on.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class LossAgainstListening {
 

@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         expect = ACCEPTABLE,
         desc = "The lock was released before the work had ended, so its result does not count.")
 @Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "Each left the end to the other.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class NestedEndAgainstOutermostRelease {
 

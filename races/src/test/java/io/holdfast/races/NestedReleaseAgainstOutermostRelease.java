@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         id = {"done, NOT_HELD, .*", "LockLostException, done, .*"},
         expect = FORBIDDEN,
         desc = "Two stories of one lease.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class NestedReleaseAgainstOutermostRelease {
 

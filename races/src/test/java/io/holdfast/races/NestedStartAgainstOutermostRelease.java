@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         desc = "It was nested, and is lost with the outermost lease.")
 @Outcome(id = "nothing, 2, not begun", expect = ACCEPTABLE, desc = "It came later, and asks for the lock itself.")
 @Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class NestedStartAgainstOutermostRelease {
 

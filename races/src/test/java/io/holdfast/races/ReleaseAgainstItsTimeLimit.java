@@ -29,7 +29,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         id = ".*, LockLostException, .*",
         expect = FORBIDDEN,
         desc = "What the repeated release finds gone reads as a loss.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class ReleaseAgainstItsTimeLimit {
 

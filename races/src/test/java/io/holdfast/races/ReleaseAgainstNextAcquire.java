@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         id = "done, nothing",
         expect = FORBIDDEN,
         desc = "It came too late to find the lock free and too early to be handed it: it would wait for a whole look.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class ReleaseAgainstNextAcquire {
 

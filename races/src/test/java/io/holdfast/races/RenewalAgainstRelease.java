@@ -28,7 +28,7 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
         desc =
                 "The renewal was decided before the release and reached the store after it: it creates nothing, and its answer does not count.")
 @Outcome(id = "NOT_HELD, .*", expect = FORBIDDEN, desc = "A lease that was given back reads as lost.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class RenewalAgainstRelease {
 

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.LI_Result;
 @Outcome(id = "(nothing|done), 1", expect = ACCEPTABLE, desc = "It is discarded once.")
 @Outcome(id = "(nothing|done), 0", expect = FORBIDDEN, desc = "Its buffer leaks.")
 @Outcome(id = "result, 1", expect = FORBIDDEN, desc = "The subscriber has a buffer that was given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class ResultAgainstCancel {
 

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
         id = "not asked again",
         expect = FORBIDDEN,
         desc = "The alarm is that of an older state: the lease will expire.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class SignalAgainstFailedRenewal {
 

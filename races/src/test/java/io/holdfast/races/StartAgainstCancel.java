@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         desc = "Begun before, or meanwhile: the work is cancelled, and the lease given back.")
 @Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a subscriber and without a lock.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Nobody gives it back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class StartAgainstCancel {
 

@@ -31,7 +31,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         desc = "The loss came before the grant: the store is asked at once, see LossAgainstGrant.")
 @Outcome(id = "LockLostException, .*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
 @Outcome(id = "LockLostException, held, .*", expect = FORBIDDEN, desc = "Never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class StartAgainstLoss {
 

@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         desc =
                 "Released once; the end was told while the subscriber left, without the result, which counts for nothing any more.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Each left the release to the other.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class WorkEndAgainstCancel {
 

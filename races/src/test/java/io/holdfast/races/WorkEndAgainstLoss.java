@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         desc = "Lost before the release: the result does not count.")
 @Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "Nobody is told how it ended.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or what nobody has thought of.")
+@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
 public class WorkEndAgainstLoss {
 

@@ -75,7 +75,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         this.subscriber = subscriber;
     }
 
-    /** Some operators subscribe ahead of demand; without any, there would be nobody to give a lock to. */
+    /** Some Reactor operators subscribe before they request; without demand, no subscriber could be given the lock. */
     @Override
     public void request(long n) {
         if (!Operators.validate(n) || !STAGE.compareAndSet(this, IDLE, STARTED)) {
@@ -300,7 +300,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    /** After a cancellation an error concerns nobody. */
+    /** After a cancellation the subscriber is told of no error. */
     private void refuse(LockException error) {
         if (STAGE.compareAndSet(this, STARTED, ENDED)) {
             subscriber.onError(error);

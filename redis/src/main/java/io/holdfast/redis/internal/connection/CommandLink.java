@@ -52,7 +52,7 @@ public final class CommandLink implements ScriptPipeline.Link {
     /** Written by who ends it. */
     private volatile boolean isEnded;
 
-    /** Null until somebody wants it; see {@link #blocking}. */
+    /** Null until the first caller wants it; see {@link #blocking}. */
     private final AtomicReference<@Nullable CommandLink> blocking = new AtomicReference<>();
 
     /** Raised whenever a connection ends or another one is there: before anything can be answered on that one. */
@@ -328,7 +328,7 @@ public final class CommandLink implements ScriptPipeline.Link {
             if (error == null) {
                 answered();
                 mine.complete(prepared);
-                connection = prepared; // last, so that nobody passes those who waited for it
+                connection = prepared; // last, so that no new command passes those that waited for it
                 if (isEnded) {
                     connection = null;
                     close(prepared);
@@ -364,7 +364,7 @@ public final class CommandLink implements ScriptPipeline.Link {
             }
         }
 
-        /** It was left, and another one is in force: what becomes of this one concerns nobody. */
+        /** It was left, and another one is in force: what becomes of this one changes nothing. */
         private boolean isReplaced() {
             StatefulRedisConnection<String, String> present = connection;
             return present != null && present != mine;

@@ -238,7 +238,8 @@ public final class LettuceClient implements DriverClient {
             result.complete(connection);
             return;
         }
-        // The driver would restore it for nobody; and its shutdown closes what it knows, and may not have known this
+        // The driver would restore a connection that no client uses; and its shutdown closes what it knows, and may not
+        // have known this
         // one.
         var unusedClosing = connection.closeAsync();
         fail(result, lost != null ? lost : closed());
@@ -317,7 +318,7 @@ public final class LettuceClient implements DriverClient {
                 own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();
             }
         } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
-            // Nothing can be done about it, and nobody is helped by knowing.
+            // Neither the client nor an operator can do anything about it.
         } finally {
             closed.complete(null);
         }

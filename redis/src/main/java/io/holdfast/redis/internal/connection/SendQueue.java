@@ -76,7 +76,7 @@ final class SendQueue {
         } while (seen != 0);
     }
 
-    /** What a subscriber throws must not stop the commands of all others, an Error neither: nobody would ever send again. */
+    /** What a subscriber throws must not stop the commands of all others, an Error neither: no command would ever be sent again. */
     private static void run(Runnable send) {
         try {
             send.run();

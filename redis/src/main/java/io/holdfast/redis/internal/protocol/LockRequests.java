@@ -59,7 +59,7 @@ public final class LockRequests {
     }
 
     /**
-     * A recipient.
+     * An attempt.
      *
      * @param recipient where the claim can be told, and told of the answer before it is passed on
      */
@@ -216,7 +216,7 @@ public final class LockRequests {
         return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
     }
 
-    /** For a grant that nobody waits for. Often it was released already and the push comes late: so without a tombstone. */
+    /** For a grant whose claim does not wait any more. Often it was released already and the push comes late: so without a tombstone. */
     public ScriptRequest<Ownership> giveBack(LockKeys keys, String claimId, int attempt) {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }

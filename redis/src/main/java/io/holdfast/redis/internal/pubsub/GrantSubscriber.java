@@ -52,7 +52,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
      *
      * @param clientName by which the names of the channels differ from those of other clients
      * @param holderKey gives a claim's key
-     * @param giveBack releases a grant that nobody here waits for
+     * @param giveBack releases a grant whose claim does not wait here any more
      */
     public GrantSubscriber(
             DriverClient driver,

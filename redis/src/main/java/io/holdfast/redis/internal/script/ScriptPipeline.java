@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScriptPipeline {
 
-    /** So long the answer to a call that nobody waits for may still tell that the server has the script. */
+    /** So long the answer to a call that was given up may still tell that the server has the script. */
     private static final Duration LATE_ANSWER = Duration.ofMillis(500);
 
     /** The way to the server, as far as scripts need it. */
@@ -47,7 +47,7 @@ public final class ScriptPipeline {
     /** Scripts that the server has shown to have, on this connection. */
     private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
 
-    /** The answer that nobody saw may have been that the server does not know the script. If all come so late, it would never get it. */
+    /** The answer that came too late may have been that the server does not know the script. If all come so late, it would never get it. */
     private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
 
     /** Whether one script call may have keys of several locks. Cleared where the server refuses that. */
@@ -117,7 +117,7 @@ public final class ScriptPipeline {
     }
 
     /**
-     * A call was answered, whether or not somebody still waits for that.
+     * A call was answered, whether or not its caller still waits.
      *
      * @param error null for none
      */

@@ -26,7 +26,7 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
     end
   end
 
-  -- Some of those that do not attempt any more are forgotten: as many as can have come meanwhile, and more.
+  -- Some of the waiters that stopped attempting are forgotten: as many as can have come meanwhile, and more.
   if call('HLEN', waiters) > left then
     local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')
     for n = 1, #some, 2 do

@@ -33,8 +33,8 @@ local LEASE_AND_LOOKED = '^%d+ (%d+) (%d+) '
 local following
 
 -- Gives the free lock to the first living waiter, and returns its id; false when there is none, true when it is not known yet. The
--- caller's own id, when it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel nobody receives is
--- set aside, and so is one without a channel: it gets the lock when it looks and nobody living is before it. A channel is tried once per
+-- caller's own id, when it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel has no subscriber is
+-- set aside, and so is one without a channel: it gets the lock when it looks and no living waiter is before it. A channel is tried once per
 -- run: the waiters of a killed client cost one NUMSUB, and are read in growing portions. A hint they may get: if the slot has moved here,
 -- their client listens elsewhere, and looks again at once.
 local function serve(now, caller, claim_ms)
@@ -100,8 +100,8 @@ local function tell_head(id, entry, claim_ms)
 end
 
 -- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
--- looked last, their turn was far away, and one that hangs ahead of them is found out by looks only. Who is there by its own look
--- has been answered so. Once per waiter, and one PUBLISH for each waiter that was served.
+-- looked last, their turn was far away, and a waiter that hangs ahead of them is found out by looks only. A waiter that looks there
+-- itself is answered so. Once per waiter, and one PUBLISH for each waiter that was served.
 local function tell_next(claim_ms)
   if following then
     tell_head(following[1], following[2], claim_ms)

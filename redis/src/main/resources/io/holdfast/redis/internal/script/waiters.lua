@@ -44,7 +44,7 @@ local function channel_of(entry)
   return string.match(entry, ' (%S+)$')
 end
 
--- Whether somebody receives what is published there: at this server. In a cluster PUBLISH reaches those at the others too, but counts
+-- Whether a client is subscribed to that channel: at this server. In a cluster PUBLISH reaches those at the others too, but counts
 -- none of them. A waiter that is passed over must not be told of a grant, so it is asked first.
 local function is_heard(channel)
   return redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
