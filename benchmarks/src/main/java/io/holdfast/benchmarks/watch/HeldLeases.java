@@ -3,6 +3,8 @@ package io.holdfast.benchmarks.watch;
 import com.sun.management.OperatingSystemMXBean;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
 import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.redis.RedisLockBackend;
 import io.lettuce.core.RedisClient;
@@ -17,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import reactor.core.publisher.Flux;
@@ -25,6 +28,11 @@ import reactor.core.publisher.Flux;
 final class HeldLeases {
 
     private static final int AT_ONCE = 512;
+
+    /** Of the warm-up, renewed each second: a hundred thousand leases of 30 s give the compiler too few renewals for its time. */
+    private static final int WARM_UP_LEASES = 60_000;
+
+    private static final Duration WARM_UP_LEASE = Duration.ofSeconds(3);
     private static final Duration ACQUIRE_LIMIT = Duration.ofMinutes(5);
     private static final Duration RELEASE_LIMIT = Duration.ofMinutes(5);
     private static final OperatingSystemMXBean SYSTEM =
@@ -47,12 +55,15 @@ final class HeldLeases {
 
     private static Observation watch(
             LockClient client, RedisCommands<String, String> redis, int count, int warmUpSeconds, int seconds) {
-        List<LockLease> warmUp = acquire(client, "warm-up/", 1_000);
+        LockOptions brief = LockOptions.builder().leaseDuration(WARM_UP_LEASE).build();
+        List<LockLease> warmUp =
+                acquire(number -> client.lock("warm-up/" + number).with(brief), WARM_UP_LEASES);
+        Pause.seconds(warmUpSeconds);
         release(warmUp);
         long emptyHeap = usedHeap();
         int fewThreads = THREADS.getThreadCount();
         long begin = System.nanoTime();
-        List<LockLease> leases = acquire(client, "cart/", count);
+        List<LockLease> leases = acquire(number -> client.lock("cart/" + number), count);
         double acquireSeconds = (System.nanoTime() - begin) / 1e9;
         long heap = usedHeap() - emptyHeap;
 
@@ -81,9 +92,9 @@ final class HeldLeases {
                 "cores of the server", (evalshaMicros(redis) - serverMicros) / 1e6 / elapsed);
     }
 
-    private static List<LockLease> acquire(LockClient client, String prefix, int count) {
+    private static List<LockLease> acquire(IntFunction<ReactiveLock> lock, int count) {
         return Objects.requireNonNull(Flux.range(0, count)
-                .flatMap(number -> client.lock(prefix + number).acquire(), AT_ONCE)
+                .flatMap(number -> lock.apply(number).acquire(), AT_ONCE)
                 .collectList()
                 .block(ACQUIRE_LIMIT));
     }

@@ -3,20 +3,24 @@ package io.holdfast.proof.sim;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * Looks for claims that hold a lock at a server after they were released there: by a request that outlived its withdrawal. Nobody believes
- * in such a lease, so no history shows it, but it keeps the lock from all others. What comes later than a tombstone lasts is not looked at.
+ * in such a lease, so no history shows it, but it keeps the lock from all others. What comes later than a tombstone lasts is not looked at, by
+ * the clock of the server: a clock that jumps ahead ends its tombstones early.
  */
 final class Ghosts {
 
-    private static final long TOMBSTONE = World.ms(25_000);
+    private static final long TOMBSTONE_MICROS = 25_000_000;
 
     private final World world;
+    private final LongSupplier serverMicros;
     private final Map<String, Long> releasedAt = new HashMap<>();
 
-    Ghosts(World world) {
+    Ghosts(World world, LongSupplier serverMicros) {
         this.world = world;
+        this.serverMicros = serverMicros;
     }
 
     void forget() {
@@ -34,7 +38,7 @@ final class Ghosts {
         } else if (script.startsWith("-- Ends")) {
             // One that leaves no tombstone gives back what came unasked.
             if (!args.get(3).equals("0")) {
-                releasedAt.put(args.get(0), world.now());
+                releasedAt.put(args.get(0), serverMicros.getAsLong());
             }
         } else if (script.startsWith("-- Sets") && reply instanceof List<?> numbers) {
             for (int i = 0; i < numbers.size(); i++) {
@@ -61,13 +65,13 @@ final class Ghosts {
                 holds(args.get(0), "granted");
             }
         } else if (!args.get(3).endsWith(" 0")) {
-            releasedAt.put(args.get(0), world.now());
+            releasedAt.put(args.get(0), serverMicros.getAsLong());
         }
     }
 
     private void holds(String claim, String how) {
         Long released = releasedAt.get(claim);
-        if (released != null && world.now() - released < TOMBSTONE) {
+        if (released != null && serverMicros.getAsLong() - released < TOMBSTONE_MICROS) {
             world.defect("claim %s was %s after its release".formatted(claim, how), new IllegalStateException("ghost"));
         }
     }

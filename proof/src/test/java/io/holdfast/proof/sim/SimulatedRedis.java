@@ -57,7 +57,7 @@ public final class SimulatedRedis extends Server {
     public SimulatedRedis(World world, String name, double rate, long aheadMicros, UnaryOperator<String> mutation) {
         super(world, name, rate, aheadMicros);
         this.mutation = mutation;
-        ghosts = new Ghosts(world);
+        ghosts = new Ghosts(world, this::micros);
     }
 
     /** From now on, one with rights to the channels only takes part. */
