@@ -1,7 +1,9 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockBackendException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -32,6 +34,12 @@ final class Renewals {
     /** Asked for and not yet done; the thread that raises it from zero sends. */
     private final AtomicInteger flushes = new AtomicInteger();
 
+    /** Those that found no room, in the order in which they go out. Used by the thread that sends. */
+    private Deque<List<HeldLease>> waiting = new ArrayDeque<>();
+
+    /** Written by the thread that sends. */
+    private volatile boolean isWaiting;
+
     Renewals(Engine engine) {
         this.engine = engine;
     }
@@ -42,7 +50,7 @@ final class Renewals {
 
     /** Sends all that was added and finds room; called when all alarms of one moment have rung, and when a request has ended. */
     void flush() {
-        if (!due.isEmpty() && flushes.getAndIncrement() == 0) {
+        if ((isWaiting || !due.isEmpty()) && flushes.getAndIncrement() == 0) {
             Turn.take(this::drain); // the users' code that an answer brings must not keep the next request
         }
     }
@@ -60,26 +68,40 @@ final class Renewals {
         if (free <= 0) {
             return; // a request that ends flushes again
         }
-        List<List<HeldLease>> batches = RenewalBatches.of(takeDue(), free);
-        for (List<HeldLease> batch : batches) {
-            if (free-- > 0) {
+        if (!due.isEmpty()) {
+            // Those that are due now may have shorter time limits than those that found no room before.
+            waiting = new ArrayDeque<>(RenewalBatches.of(takeDue(), free));
+        }
+        isWaiting = true; // a request may end before it has been sent, and then flushes for those that found no room
+        while (free > 0 && !waiting.isEmpty()) {
+            List<HeldLease> batch = held(waiting.remove());
+            if (!batch.isEmpty()) {
+                free--;
                 inFlight.incrementAndGet();
                 RenewalBatch.send(engine, batch, this::ended);
-            } else {
-                due.addAll(batch);
             }
         }
+        isWaiting = !waiting.isEmpty();
     }
 
-    /** A lease that was released since is not renewed any more. */
+    /** Takes those that found no room too. */
     private List<HeldLease> takeDue() {
         List<HeldLease> taken = new ArrayList<>();
+        waiting.forEach(taken::addAll);
         for (HeldLease lease = due.poll(); lease != null; lease = due.poll()) {
-            if (lease.isHeld()) {
-                taken.add(lease);
-            }
+            taken.add(lease);
         }
         return taken;
+    }
+
+    /** Without those that were released since: they are not renewed any more. */
+    private static List<HeldLease> held(List<HeldLease> batch) {
+        for (HeldLease lease : batch) {
+            if (!lease.isHeld()) {
+                return batch.stream().filter(HeldLease::isHeld).toList();
+            }
+        }
+        return batch;
     }
 
     private void ended() {

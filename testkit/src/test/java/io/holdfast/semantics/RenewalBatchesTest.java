@@ -12,9 +12,11 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,39 @@ class RenewalBatchesTest {
         assertThat(most).hasValueLessThanOrEqualTo(MOST_AT_ONCE * 500);
         assertThat(failed).isEmpty();
         assertThat(leases).allMatch(LockLease::isValid);
+    }
+
+    @Test
+    void thoseThatFoundNoRoomGoOutAlsoWhenTheStoreAnswersAtOnce() {
+        acquired(20_000, Duration.ofSeconds(30));
+        store.onBatch = RenewalBatchesTest::held;
+
+        store.changed();
+        clock.advanceTimeBy(Duration.ofMillis(5));
+
+        assertThat(store.batches.stream().mapToInt(List::size).sum()).isEqualTo(20_000);
+    }
+
+    @Test
+    void oneThatIsReleasedWhileItWaitsForRoomIsNotRenewed() {
+        List<LockLease> leases = acquired(20_000, Duration.ofSeconds(30));
+        store.onBatch = claims -> held(claims).delaySubscription(Duration.ofMillis(100), clock);
+        store.changed();
+        clock.advanceTimeBy(Duration.ofMillis(50));
+        Set<String> sent = store.batches.stream()
+                .flatMap(List::stream)
+                .map(claim -> claim.key().name())
+                .collect(Collectors.toSet());
+        List<LockLease> waiting = leases.stream()
+                .filter(lease -> !sent.contains(lease.lockName()))
+                .limit(600)
+                .toList();
+
+        waiting.forEach(lease -> lease.release().subscribe(TestSubscriber.create()));
+        clock.advanceTimeBy(Duration.ofMillis(300));
+
+        assertThat(waiting).hasSize(600);
+        assertThat(store.batches.stream().mapToInt(List::size).sum()).isEqualTo(20_000 - 600);
     }
 
     @Test

@@ -29,10 +29,10 @@ final class HeldLeases {
 
     private static final int AT_ONCE = 512;
 
-    /** Of the warm-up, renewed each second: a hundred thousand leases of 30 s give the compiler too few renewals for its time. */
+    /** Of the warm-up, renewed every two seconds: a hundred thousand leases of 30 s give the compiler too few renewals for its time. */
     private static final int WARM_UP_LEASES = 60_000;
 
-    private static final Duration WARM_UP_LEASE = Duration.ofSeconds(3);
+    private static final Duration WARM_UP_LEASE = Duration.ofSeconds(6);
     private static final Duration ACQUIRE_LIMIT = Duration.ofMinutes(5);
     private static final Duration RELEASE_LIMIT = Duration.ofMinutes(5);
     private static final OperatingSystemMXBean SYSTEM =

@@ -101,9 +101,17 @@ public record LockKeys(String holder, Type type) {
                 .key(head, ":holders");
     }
 
-    /** The keys that a renewal needs. */
-    List<String> renewed() {
-        return type == Type.MUTEX ? List.of(holder) : List.of(holder, holders());
+    /** How many keys a renewal needs. */
+    int renewedCount() {
+        return type == Type.MUTEX ? 1 : 2;
+    }
+
+    /** Appends the keys that a renewal needs. */
+    void writeRenewed(ScriptArgs to) {
+        to.text(holder);
+        if (type != Type.MUTEX) {
+            to.text(holders());
+        }
     }
 
     private String holders() {

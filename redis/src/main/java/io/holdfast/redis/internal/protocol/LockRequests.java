@@ -2,7 +2,6 @@ package io.holdfast.redis.internal.protocol;
 
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.JoinedCalls;
-import io.holdfast.redis.internal.script.KeysAndArgs;
 import io.holdfast.redis.internal.script.ScriptArgs;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.spi.LockAttempt;
@@ -27,6 +26,9 @@ public final class LockRequests {
 
     /** A hundred years: the end of a longer lease would not fit into the record. */
     private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
+
+    /** Of a claim with a name of usual length, in a renewal. */
+    private static final int RENEWAL_BYTES = 128;
 
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
 
@@ -178,21 +180,25 @@ public final class LockRequests {
 
     /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
     public ScriptRequest<List<Renewal>> renew(List<LockClaim> claims) {
-        List<String> keys = new ArrayList<>(claims.size());
-        List<String> args = new ArrayList<>(2 * claims.size());
-        for (LockClaim claim : claims) {
-            keys.addAll(keysOf(claim).renewed());
-            args.add(claim.id());
-            args.add(Long.toString(leaseMillis(claim)));
-        }
         return new ScriptRequest<>(
                 LockScripts.of(claims.get(0)).renew(),
-                keys.get(0),
-                KeysAndArgs.of(keys, args),
+                holderKey(claims.get(0)),
+                (to, server) -> writeRenewal(claims, to),
                 claims.size(),
                 reply -> renewed(claims, reply),
                 () -> subjectOfRenewal(claims),
                 LockRequests::nothing);
+    }
+
+    private void writeRenewal(List<LockClaim> claims, ScriptArgs to) {
+        to.reserve(claims.size() * RENEWAL_BYTES);
+        to.number((long) claims.size() * keysOf(claims.get(0)).renewedCount());
+        for (LockClaim claim : claims) {
+            keysOf(claim).writeRenewed(to);
+        }
+        for (LockClaim claim : claims) {
+            to.text(claim.id()).number(leaseMillis(claim));
+        }
     }
 
     private static List<Renewal> renewed(List<LockClaim> claims, long[] reply) {

@@ -161,7 +161,8 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         bytes[size++] = '\n';
     }
 
-    private void reserve(int more) {
+    /** Makes room for so many bytes more. */
+    public void reserve(int more) {
         if (bytes.length - size < more) {
             bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, size + more));
         }

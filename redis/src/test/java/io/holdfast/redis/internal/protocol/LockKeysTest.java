@@ -45,7 +45,10 @@ class LockKeysTest {
                         "app:{orders/7}:rw:gone:id1",
                         "app:{orders/7}:rw:interest",
                         "app:{orders/7}:rw:holders");
-        assertThat(reading.renewed()).containsExactly("app:{orders/7}:rw", "app:{orders/7}:rw:holders");
+        ScriptArgs renewed = new ScriptArgs(16);
+        reading.writeRenewed(renewed);
+        assertThat(ScriptArgsTest.sent(renewed)).containsExactly("app:{orders/7}:rw", "app:{orders/7}:rw:holders");
+        assertThat(reading.renewedCount()).isEqualTo(2);
     }
 
     @ParameterizedTest
