@@ -65,18 +65,21 @@ final class Mutants {
                         "{}"),
                 Mutant.scripts(
                         "token by the clock alone",
-                        body -> body.replace("last < now and now or last + 1", "now")
+                        body -> body.replace("if last and last < now_digits then", "if last then")
                                 .replace("math.max(token + 1, now, floor)", "math.max(now, floor)")),
                 Mutant.scripts(
                         "token that is not kept",
                         body -> body.replace(
-                                        "'F' .. sub(record, 2, 2) .. sub(record, 19, 34)",
+                                        "(flag == 48 and 'F0' or 'F2') .. sub(record, 19, 34)",
                                         "'F0' .. string.rep('0', 16)")
                                 .replace("'F' .. flag .. sub(record, 19, 34)", "'F' .. flag .. string.rep('0', 16)")
                                 .replace("'F' .. flags % 4 .. sub(record, 19, 34)", "'F0' .. string.rep('0', 16)")),
                 Mutant.script("waiter without the flag", "call('SETRANGE', key, 1, flags + 4)", ""),
                 Mutant.script("hand-off without the flags", "'H' .. flags .. format(", "'H0' .. format("),
-                Mutant.script("lease that does not end", "expires <= now", "false"),
+                Mutant.scripts(
+                        "lease that does not end",
+                        body -> body.replace("expires <= now", "false")
+                                .replace("sub(record, 3, 18) <= now_digits", "false")),
                 Mutant.scripts(
                         "record that ends before its lease",
                         body -> body.replace("+ 7200000", "- 7200000").replace("+ 7200)", "- 7200)")),
@@ -132,8 +135,8 @@ final class Mutants {
     private static Mutant releaseWithoutAnOwnerCheck() {
         return Mutant.script(
                 "release without an owner check",
-                "what == 'R' and is_ours and sub(record, 35, 35 + #number) == number .. ' ' then",
-                "what == 'R' then");
+                "if is_ours and find(record, number .. ' ', 35, true) == 35 then",
+                "if true then");
     }
 
     private static final class NamesTheLastLook implements ForwardingLockBackend {

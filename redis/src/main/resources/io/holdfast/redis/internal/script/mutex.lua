@@ -22,11 +22,13 @@
 --         is served or comes to the head, and for each of at most 64 claims that want a hint.
 --         Measured: docs/reference/redis-script-cost.md
 
-local call, try, sub, find, format, tonumber = redis.call, redis.pcall, string.sub, string.find, string.format, tonumber
+local call, try, sub, byte, find, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV
 local MOST_IN_FRONT = 16
+local F, H, LINE_END = 70, 72, 10 -- bytes, as digits are below: a string of one letter costs the server more than a number
 local acquire, release -- what the loop does not settle itself; defined when first wanted, which costs more than most calls
-local now -- the time of this run
+local now, now_digits -- the time of this run
+local usual_lease, ends_digits, kept_until -- of a lease that is granted now; most have the same
 
 local answers = {}
 local count = #ARGV / 4
@@ -37,57 +39,68 @@ for i = 1, count do
   local key, id, word, note = KEYS[i], ARGV[at - 3], ARGV[at - 2], ARGV[at - 1]
   local what, number = sub(word, 1, 1), sub(word, 2)
   local record = try('GET', key)
-  local state = record and not record.err and sub(record, 1, 2)
+  local kind, flag
   local answer
 
+  if record and not record.err then
+    kind, flag = byte(record, 1, 2)
+  end
   if not now then
     local time = call('TIME')
-    now = time[1] * 1000000 + time[2]
+    now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
   end
   -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
   if oom and (what == 'A' or what == 'a') then
     answer = oom
-  elseif state and find(state, '^H[0-7]') and find(record, '\n', 35, true) then
-    local is_ours = find(record, id, -#id, true) and sub(record, -#id - 1, -#id - 1) == '\n'
-    local expires, token = tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
-    if not token or not expires or expires <= now then
-      answer = nil -- the lease is over, or this is something else: for the longer way
-    elseif what == 'A' and not is_ours then
+  elseif kind == H and flag and flag >= 48 and flag <= 55 and find(record, '\n', 35, true) then
+    local its_id = find(record, id, -#id, true)
+    local is_ours = its_id and byte(record, its_id - 1) == LINE_END
+    if sub(record, 3, 18) <= now_digits then
+      answer = nil -- the lease is over: for the longer way
+    elseif what == 'R' then
+      if is_ours and find(record, number .. ' ', 35, true) == 35 then
+        if flag == 48 or flag == 50 then
+          -- A server without memory refuses this; the longer way knows how to.
+          local saved = try('SET', key, (flag == 48 and 'F0' or 'F2') .. sub(record, 19, 34), 'KEEPTTL')
+          answer = not saved.err and 1
+          oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
+        else
+          local token = tonumber(sub(record, 19, 34))
+          --#include digits.lua
+          --#include lifetime.lua
+          --#include mutex_hand_off.lua
+        end
+      end
+    elseif not is_ours and (what == 'A' or what == 'a' and flag > 51) then -- an attempt, or a later one while there may be a front
+      local expires, token = tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
       --#include digits.lua
       --#include lifetime.lua
-      --#include mutex_join.lua
-    elseif what == 'a' and not is_ours and sub(state, 2) > '3' then -- there may be a front
-      --#include digits.lua
-      --#include lifetime.lua
-      --#include mutex_look.lua
-    elseif what == 'R' and is_ours and sub(record, 35, 35 + #number) == number .. ' ' then
-      if state ~= 'H0' and state ~= 'H2' then
-        --#include digits.lua
-        --#include lifetime.lua
-        --#include mutex_hand_off.lua
+      if not (expires and token) then
+        answer = nil -- this is something else: for the longer way
+      elseif what == 'A' then
+        --#include mutex_join.lua
       else
-        -- A server without memory refuses this; the longer way knows how to.
-        local saved = try('SET', key, 'F' .. sub(record, 2, 2) .. sub(record, 19, 34), 'KEEPTTL')
-        answer = not saved.err and 1
-        oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
+        --#include mutex_look.lua
       end
     end
   elseif what == 'A' then
-    local is_free = state and #record == 18 and not find(record, '%D', 3)
-    local flag, last = '0', nil
-    if state == 'F0' and is_free then
-      last = tonumber(sub(record, 3))
-    elseif state == 'F2' and is_free and not try('ZSCORE', key .. ':gone', id) then -- there are tombstones, of other claims
-      flag, last = call('EXISTS', key .. ':gone') == 1 and '2' or '0', tonumber(sub(record, 3))
+    local new_flag, last
+    if kind == F and #record == 18 and find(record, '^%d+$', 3) and (flag == 48 or flag == 50 and not try('ZSCORE', key .. ':gone', id)) then
+      -- No waiters, and no tombstones but those of other claims.
+      new_flag = flag == 50 and call('EXISTS', key .. ':gone') == 1 and '2' or '0'
+      last = sub(record, 3)
     elseif not record and take('EXISTS', key .. ':queue', key .. ':front', key .. ':gone', key .. ':interest') == 0 then
-      last = 0
+      new_flag, last = '0', ''
     end
-    if last then
-      local expires, token = now + number * 1000, last < now and now or last + 1
-      local saved = take('SET', key, 'H' .. flag .. format('%010d%06d%010d%06d', expires / 1000000, expires % 1000000, token / 1000000,
-        token % 1000000) .. note .. '\n' .. id, 'EXAT', format('%d', (expires > token and expires or token) / 1000000 + 7200))
-      answer = saved.err and saved or token
-    end
+    if last and last < now_digits then
+      if usual_lease ~= number then
+        local ends = now + number * 1000
+        usual_lease, ends_digits, kept_until =
+          number, format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + 7200)
+      end
+      local saved = take('SET', key, 'H' .. new_flag .. ends_digits .. now_digits .. note .. '\n' .. id, 'EXAT', kept_until)
+      answer = saved.err and saved or now
+    end -- else the clock was set back: for the longer way
   end
 
   if not answer then
@@ -110,7 +123,8 @@ for i = 1, count do
   if count == 1 then
     return type(answer) == 'string' and redis.error_reply(answer) or answer
   end
-  local failure = type(answer) == 'string' and answer or type(answer) == 'table' and answer.err
+  local form = type(answer)
+  local failure = form == 'string' and answer or form == 'table' and answer.err
   answers[i] = failure and {0, failure} or answer
 end
 return answers
