@@ -30,11 +30,13 @@ if type(line) == 'string' then
   if heard and not heard.err and heard[2] > 0 then
     local ms, its_token = math.max(1, math.min(claim_ms, lease)), math.max(token + 1, now, floor)
     local ends = now + ms * 1000
+    local is_now = its_token == now
+    local token_digits = is_now and now_digits or format('%010d%06d', its_token / 1000000, its_token % 1000000)
     -- Written before it is told: a server that refuses writes (a replica) has refused the first one.
-    call('SET', key, 'H' .. flags .. format('%010d%06d%010d%06d', ends / 1000000, ends % 1000000, its_token / 1000000, its_token % 1000000)
-      .. attempt .. ' ' .. lease .. ' ' .. channel .. (its_token == now and '' or ' ' .. digits(now)) .. '\n' .. heir,
-      'PXAT', math.floor(math.max(ends, its_token) / 1000) + 7200000)
-    local is_told, failed = pcall(grant, channel, secret, digits(its_token), attempt, math.floor(math.max(0, now - looked) / 1000) + ms,
+    call('SET', key, 'H' .. flags .. format('%010d%06d', ends / 1000000, ends % 1000000) .. token_digits
+      .. attempt .. ' ' .. lease .. ' ' .. channel .. (is_now and '' or ' ' .. now_digits) .. '\n' .. heir,
+      'EXAT', format('%d', math.max(ends, its_token) / 1000000 + 7200))
+    local is_told, failed = pcall(grant, channel, secret, token_digits, attempt, math.floor(math.max(0, now - looked) / 1000) + ms,
       heir, key)
     for other, message in pairs(told) do
       local is_other_told, other_failed = pcall(publish, other, message)

@@ -13,13 +13,13 @@ if waiting == 'none' and wants_echo == '0' then
   answer = {3, math.max(1, math.floor(math.min(lease / 3, (expires - now) / 1000 + 10)))}
 elseif waiting == 'queue' and channel ~= '' then
   lease, limit = tonumber(lease), tonumber(limit) or 0
-  local entry = '1 ' .. lease .. ' ' .. digits(now) .. ' 0 ' .. secret .. ' ' .. channel
+  local entry = '1 ' .. lease .. ' ' .. now_digits .. ' 0 ' .. secret .. ' ' .. channel
   local pause = math.min(lease, claim_ms * 3) / 3
   local ahead = flags % 2 == 1 and try('ZCARD', queue) or 0
   local place -- 1 is the first
 
   if ahead == 0 then
-    place = take('RPUSH', front, digits(now) .. ' ' .. entry .. ' ' .. id)
+    place = take('RPUSH', front, now_digits .. ' ' .. entry .. ' ' .. id)
     if type(place) ~= 'number' then
       answer, place = place, nil
     elseif place > MOST_IN_FRONT or limit > 0 and place > limit then
