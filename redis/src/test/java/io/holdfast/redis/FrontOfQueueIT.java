@@ -303,6 +303,7 @@ class FrontOfQueueIT {
             LockClaim holder = held();
             List<LockClaim> waiters = waiting(20);
             Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
+            Store.answer(narrow.renew(holder)); // to connect takes time, and a release soon after the grant is wanted
             justGranted();
 
             assertThatThrownBy(() -> Store.answer(narrow.release(holder))).isInstanceOf(LockBackendException.class);

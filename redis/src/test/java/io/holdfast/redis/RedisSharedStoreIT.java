@@ -283,7 +283,7 @@ class RedisSharedStoreIT {
     }
 
     @Test
-    void uncontendedCycleIsEighteenCallsInsideTheServer() {
+    void uncontendedCycleIsFourteenCallsInsideTheServer() {
         cycle();
         store.redis().configResetstat();
         cycle();
@@ -293,7 +293,7 @@ class RedisSharedStoreIT {
                 .stream()
                 .mapToLong(store::calls)
                 .sum();
-        assertThat(inside).isEqualTo(18);
+        assertThat(inside).isEqualTo(14);
     }
 
     @Test

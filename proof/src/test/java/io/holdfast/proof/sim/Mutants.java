@@ -86,6 +86,10 @@ final class Mutants {
                 Mutant.script("answers of a call in another order", "answers[i] =", "answers[count + 1 - i] ="),
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
+                Mutant.script(
+                        "no tombstone of a reader",
+                        "if looks and (looks >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
+                        "if looks then"),
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
                 Mutant.scripts(
                         "pushed grant without its look",

@@ -10,16 +10,12 @@
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
 --   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of those that hold
--- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua. '%.0f',
--- since '..' loses digits. Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
+-- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
+-- Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
 
 local function micros()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end
-
-local function digits(number)
-  return string.format('%.0f', number)
 end
 
 local function min_ms(a, b)
