@@ -4,13 +4,14 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -66,25 +67,40 @@ final class Tree {
     }
 
     private Mono<Reply<Created>> ensure(Session session, List<String> nodes, int index) {
-        Mono<Reply<Created>> made = create(session, nodes.get(index), CreateMode.CONTAINER)
+        return make(session, nodes.get(index))
+                .flatMap(reply -> reply.isNoNode() && index > 0
+                        ? ensure(session, nodes, index - 1)
+                                .flatMap(above -> above.isOk() ? make(session, nodes.get(index)) : Mono.just(above))
+                        : Mono.just(reply));
+    }
+
+    private Mono<Reply<Created>> make(Session session, String path) {
+        return create(session, path, CreateMode.CONTAINER)
                 .map(reply -> reply.code() == Code.NODEEXISTS ? new Reply<>(Code.OK, reply.path(), null) : reply);
-        return made.flatMap(reply -> reply.isNoNode() && index > 0
-                ? ensure(session, nodes, index - 1).flatMap(above -> above.isOk() ? made : Mono.just(above))
-                : Mono.just(reply));
     }
 
     private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {
-        return transact(
-                session,
-                answer -> session.handle()
-                        .create(
-                                path,
-                                WAITS,
-                                rights.of(path),
-                                mode,
-                                (code, asked, context, name, stat) -> answer.accept(
-                                        Reply.of(code, path, stat == null ? null : new Created(name, stat.getCzxid()))),
-                                null));
+        return new Creation(session, path, mode);
+    }
+
+    private final class Creation extends Call<Created> implements AsyncCallback.Create2Callback {
+
+        private final CreateMode mode;
+
+        Creation(Session session, String path, CreateMode mode) {
+            super(strand, session, Asked.A_MAJORITY, path);
+            this.mode = mode;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.create(path(), WAITS, rights.of(path()), mode, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, String name, @Nullable Stat stat) {
+            answered(code, stat == null ? null : new Created(name, stat.getCzxid()));
+        }
     }
 
     Mono<Reply<List<String>>> list(Session session, String path) {
@@ -114,37 +130,48 @@ final class Tree {
 
     /** A list may have been lost because it was too long for the driver, so its node is asked first how long it is. */
     private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
-        return Mono.defer(() -> lostLists.contains(path)
+        return !lostLists.isEmpty() && lostLists.contains(path)
                 ? stat(session, path).flatMap(found -> listIfItFits(session, path, watcher, found))
-                : listNow(session, path, watcher));
+                : new Listing(session, path, watcher);
     }
 
     private Mono<Reply<List<String>>> listIfItFits(
             Session session, String path, @Nullable Watcher watcher, Reply<Stat> found) {
         if (!found.isOk()) {
-            return listNow(session, path, watcher);
+            return new Listing(session, path, watcher);
         }
         if (!QueueLimit.fits(session.handle(), found.get().getNumChildren())) {
             return Mono.just(new Reply<>(Code.MARSHALLINGERROR, path, null));
         }
         lostLists.remove(path);
-        return listNow(session, path, watcher);
+        return new Listing(session, path, watcher);
     }
 
-    private Mono<Reply<List<String>>> listNow(Session session, String path, @Nullable Watcher watcher) {
-        Mono<Reply<List<String>>> listed = ask(
-                session,
-                answer -> session.handle()
-                        .getChildren(
-                                path,
-                                watcher,
-                                (code, asked, context, names) -> answer.accept(Reply.of(code, path, names)),
-                                null));
-        return listed.doOnNext(reply -> {
-            if (reply.code() == Code.CONNECTIONLOSS) {
-                lost(path);
+    private final class Listing extends Call<List<String>> implements AsyncCallback.ChildrenCallback {
+
+        private final @Nullable Watcher watcher;
+
+        Listing(Session session, String path, @Nullable Watcher watcher) {
+            super(strand, session, Asked.ANY_SERVER, path);
+            this.watcher = watcher;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.getChildren(path(), watcher, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable List<String> names) {
+            answered(code, names);
+        }
+
+        @Override
+        void learn(Reply<List<String>> listed) {
+            if (listed.code() == Code.CONNECTIONLOSS) {
+                lost(path());
             }
-        });
+        }
     }
 
     private void lost(String list) {
@@ -156,23 +183,36 @@ final class Tree {
 
     /** Reads a node and watches its data and its end. A node that is not there is not watched. */
     Mono<Reply<byte[]>> watch(Session session, String path) {
-        return ask(
-                session,
-                answer -> session.handle()
-                        .getData(
-                                path,
-                                session.watcher(),
-                                (code, asked, context, data, stat) -> answer.accept(Reply.of(code, path, data)),
-                                null));
+        return new Reading(session, path);
+    }
+
+    private final class Reading extends Call<byte[]> implements AsyncCallback.DataCallback {
+
+        private final Watcher watcher;
+
+        Reading(Session session, String path) {
+            super(strand, session, Asked.ANY_SERVER, path);
+            watcher = session.watcher();
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.getData(path(), watcher, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, byte @Nullable [] data, Stat stat) {
+            answered(code, data);
+        }
     }
 
     Mono<Reply<Stat>> stat(Session session, String path) {
-        return exists(session, path, null);
+        return new Existence(session, path, null);
     }
 
     /** A watch by which the session's own changes are heard of, whatever else is watched. */
     Mono<Reply<Stat>> hear(Session session) {
-        return exists(session, Session.EAR, session.watcher());
+        return new Existence(session, Session.EAR, session.watcher());
     }
 
     void stopHearing(Session session) {
@@ -186,47 +226,89 @@ final class Tree {
                         null);
     }
 
-    private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
-        return ask(
-                session,
-                answer -> session.handle()
-                        .exists(
-                                path,
-                                watcher,
-                                (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
-                                null));
+    private final class Existence extends Call<Stat> implements AsyncCallback.StatCallback {
+
+        private final @Nullable Watcher watcher;
+
+        Existence(Session session, String path, @Nullable Watcher watcher) {
+            super(strand, session, Asked.ANY_SERVER, path);
+            this.watcher = watcher;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.exists(path(), watcher, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable Stat stat) {
+            answered(code, stat);
+        }
     }
 
     /** Marks a node of ours as one that holds the lock, which those who watch it see. */
     Mono<Reply<Stat>> mark(Session session, String path) {
-        return askTheLeader(
-                session,
-                answer -> session.handle()
-                        .setData(
-                                path,
-                                HOLDS,
-                                ANY_VERSION,
-                                (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
-                                null));
+        return new Marking(session, path);
+    }
+
+    private final class Marking extends Call<Stat> implements AsyncCallback.StatCallback {
+
+        Marking(Session session, String path) {
+            super(strand, session, Asked.THE_LEADER, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.setData(path(), HOLDS, ANY_VERSION, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable Stat stat) {
+            answered(code, stat);
+        }
     }
 
     Mono<Reply<Void>> delete(Session session, String path) {
-        return askTheLeader(
-                session,
-                answer -> session.handle()
-                        .delete(
-                                path,
-                                ANY_VERSION,
-                                (code, asked, context) -> answer.accept(Reply.of(code, path, null)),
-                                null));
+        return new Deletion(session, path);
+    }
+
+    private final class Deletion extends Call<Void> implements AsyncCallback.VoidCallback {
+
+        Deletion(Session session, String path) {
+            super(strand, session, Asked.THE_LEADER, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.delete(path(), ANY_VERSION, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context) {
+            answered(code, null);
+        }
     }
 
     /** What is read after this is not older than this. */
     Mono<Reply<Void>> sync(Session session, String path) {
-        return askTheLeader(
-                session,
-                answer -> session.handle()
-                        .sync(path, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
+        return new Syncing(session, path);
+    }
+
+    private final class Syncing extends Call<Void> implements AsyncCallback.VoidCallback {
+
+        Syncing(Session session, String path) {
+            super(strand, session, Asked.THE_LEADER, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.sync(path(), this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context) {
+            answered(code, null);
+        }
     }
 
     /**
@@ -236,16 +318,29 @@ final class Tree {
      * @return a code for each, up to the first that is not there; {@code RUNTIMEINCONSISTENCY} for those after it
      */
     Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
-        List<Op> checks =
-                paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
-        return transact(
-                session,
-                answer -> session.handle()
-                        .multi(
-                                checks,
-                                (code, asked, context, results) ->
-                                        answer.accept(checked(code, paths, results == null ? List.of() : results)),
-                                null));
+        return new Check(session, paths);
+    }
+
+    private final class Check extends Call<List<Code>> implements AsyncCallback.MultiCallback {
+
+        private final List<String> paths;
+
+        Check(Session session, List<String> paths) {
+            super(strand, session, Asked.A_MAJORITY, paths.get(0));
+            this.paths = paths;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            List<Op> checks =
+                    paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
+            handle.multi(checks, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable List<OpResult> results) {
+            answered(checked(code, paths, results == null ? List.of() : results));
+        }
     }
 
     /** The leader asks for the session with each of the nodes, and notes there that it is over: then nothing is proved. */
@@ -264,55 +359,5 @@ final class Tree {
             codes.add(one.code());
         }
         return new Reply<>(Code.OK, first, codes);
-    }
-
-    /** Who has to answer. */
-    private enum Asked {
-        ANY_SERVER,
-        THE_LEADER,
-        A_MAJORITY
-    }
-
-    private <T> Mono<Reply<T>> ask(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, Asked.ANY_SERVER);
-    }
-
-    private <T> Mono<Reply<T>> askTheLeader(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, Asked.THE_LEADER);
-    }
-
-    private <T> Mono<Reply<T>> transact(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, Asked.A_MAJORITY);
-    }
-
-    private <T> Mono<Reply<T>> send(Session session, Consumer<Consumer<Reply<T>>> request, Asked whom) {
-        return Mono.create(sink -> {
-            long sentNanos = strand.now();
-            if (whom != Asked.ANY_SERVER) {
-                session.proof().asksTheLeader(sentNanos);
-            }
-            request.accept(reply -> strand.run(() -> {
-                learn(session, sentNanos, reply.code(), whom);
-                sink.success(reply);
-            }));
-        });
-    }
-
-    /** Other codes may be the driver's own: they prove nothing. */
-    private void learn(Session session, long sentNanos, Code code, Asked whom) {
-        SessionProof proof = session.proof();
-        switch (code) {
-            case OK -> {
-                proof.negotiated(session.handle().getSessionTimeout());
-                switch (whom) {
-                    case ANY_SERVER -> proof.answered(sentNanos, strand.now());
-                    case THE_LEADER -> proof.leaderAnswered(sentNanos, strand.now());
-                    case A_MAJORITY -> proof.agreed(sentNanos, strand.now());
-                }
-            }
-            case NONODE, NODEEXISTS -> proof.answered(sentNanos, strand.now());
-            case CONNECTIONLOSS -> proof.lost(sentNanos);
-            default -> {}
-        }
     }
 }
