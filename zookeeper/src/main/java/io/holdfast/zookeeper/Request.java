@@ -20,7 +20,7 @@ import reactor.core.publisher.Operators;
  *
  * <p>One object for the subscription, the turn, the work and the answer: each lock cycle makes two.
  */
-abstract class Request<T> implements CoreSubscriber<T>, Subscription, Turns.Turn {
+abstract class Request<T> implements CoreSubscriber<T>, Subscription, Turns.Turn, Runnable {
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<Request> STAGE =
@@ -172,13 +172,13 @@ abstract class Request<T> implements CoreSubscriber<T>, Subscription, Turns.Turn
 
     void answer(T value) {
         answer = value;
-        strand.leave(this::tell);
+        strand.leave(this);
         end();
     }
 
     void fail(Throwable error) {
         failure = ZooKeeperFailures.unexpected(subject(), error);
-        strand.leave(this::tell);
+        strand.leave(this);
         end();
     }
 
@@ -191,8 +191,9 @@ abstract class Request<T> implements CoreSubscriber<T>, Subscription, Turns.Turn
         }
     }
 
-    /** Outside of the strand. */
-    private void tell() {
+    /** Tells the outcome, outside of the strand. */
+    @Override
+    public void run() {
         Throwable error = failure;
         if (error == null) {
             advance(READY);

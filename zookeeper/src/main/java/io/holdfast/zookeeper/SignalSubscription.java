@@ -2,7 +2,6 @@ package io.holdfast.zookeeper;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.LossReason;
 import io.holdfast.spi.WatchSignal;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
@@ -31,7 +30,8 @@ final class SignalSubscription implements Subscription {
     // In the order in which they are passed on.
     private static final int ARMED = 1;
     private static final int CHANGED = 2;
-    private static final int LOST = 4;
+    private static final int GRANTED = 4;
+    private static final int LOST = 8;
 
     private final CoreSubscriber<? super WatchSignal> subscriber;
     private final Consumer<SignalSubscription> atCancel;
@@ -46,8 +46,9 @@ final class SignalSubscription implements Subscription {
     @SuppressWarnings("unused") // by DRAINS only
     private volatile int drains;
 
-    /** Written before its bit. */
-    private volatile @Nullable LossReason reason;
+    // Both: the newest, written before its bit.
+    private volatile WatchSignal.@Nullable Granted granted;
+    private volatile WatchSignal.@Nullable Lost lost;
 
     /** Written when the signals stop. */
     private volatile @Nullable Throwable error;
@@ -60,17 +61,16 @@ final class SignalSubscription implements Subscription {
         this.atCancel = atCancel;
     }
 
-    void armed() {
-        keep(ARMED);
-    }
-
-    void changed() {
-        keep(CHANGED);
-    }
-
-    void lost(LossReason why) {
-        reason = why;
-        keep(LOST);
+    void next(WatchSignal signal) {
+        if (signal instanceof WatchSignal.Lost it) {
+            lost = it;
+            keep(LOST);
+        } else if (signal instanceof WatchSignal.Granted it) {
+            granted = it;
+            keep(GRANTED);
+        } else {
+            keep(signal instanceof WatchSignal.Armed ? ARMED : CHANGED);
+        }
     }
 
     void failed(Throwable why) {
@@ -130,7 +130,8 @@ final class SignalSubscription implements Subscription {
         return switch (kind) {
             case ARMED -> ARMED_SIGNAL;
             case CHANGED -> CHANGED_SIGNAL;
-            default -> new WatchSignal.Lost(requireNonNull(reason, "lost without a reason"));
+            case GRANTED -> requireNonNull(granted, "no grant");
+            default -> requireNonNull(lost, "no loss");
         };
     }
 }

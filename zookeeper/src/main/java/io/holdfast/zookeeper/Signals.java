@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
@@ -32,7 +31,7 @@ final class Signals {
                 SignalSubscription added = new SignalSubscription(actual, it -> remove(claimId, it));
                 actual.onSubscribe(added);
                 add(claimId, added);
-                added.armed();
+                added.next(new WatchSignal.Armed());
                 tellWhatWasMissed(claimId);
                 if (added.isOver()) {
                     remove(claimId, added); // cancelled before it was added
@@ -42,7 +41,7 @@ final class Signals {
     }
 
     void changed(String claimId) {
-        tell(claimId, SignalSubscription::changed);
+        tell(claimId, new WatchSignal.Changed());
     }
 
     void changedAll() {
@@ -59,7 +58,7 @@ final class Signals {
         if (isWatched(claimId)) {
             LossReason reason = missed.take(claimId);
             if (reason != null) {
-                tell(claimId, it -> it.lost(reason));
+                tell(claimId, new WatchSignal.Lost(reason));
             }
         }
     }
@@ -98,12 +97,12 @@ final class Signals {
         });
     }
 
-    private void tell(String claimId, Consumer<SignalSubscription> signal) {
+    private void tell(String claimId, WatchSignal signal) {
         for (SignalSubscription it : byClaim.getOrDefault(claimId, List.of())) {
             try {
-                Disposable unused = deliverOn.schedule(() -> signal.accept(it));
+                Disposable unused = deliverOn.schedule(() -> it.next(signal));
             } catch (RejectedExecutionException schedulerIsDisposed) {
-                signal.accept(it);
+                it.next(signal);
             }
         }
     }

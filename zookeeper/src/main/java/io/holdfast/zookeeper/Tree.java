@@ -1,25 +1,18 @@
 package io.holdfast.zookeeper;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/**
- * The asynchronous calls of ZooKeeper's own client, each a cold {@link Mono} that always answers and never fails. On ZooKeeper's event
- * thread, which Vert.x and others of the process share, nothing is done but to hand the answer over.
- */
+/** The asynchronous calls of ZooKeeper's own client, each a {@link Call}: a mono for one subscriber, which always answers. */
 final class Tree {
 
     static final byte[] HOLDS = {'h'};
@@ -29,9 +22,6 @@ final class Tree {
 
     /** Each costs no more than a question that was not needed. */
     private static final int MOST_LOST_LISTS = 10_000;
-
-    private static final byte[] WAITS = {};
-    private static final int ANY_VERSION = -1;
 
     /**
      * A new node.
@@ -46,6 +36,9 @@ final class Tree {
 
     /** Queues whose list was asked for when the connection was lost. On the strand. */
     private final Set<String> lostLists = new HashSet<>();
+
+    /** Told of such a queue. */
+    private final Consumer<String> lost = this::noteLost;
 
     Tree(Strand strand, AccessRights rights) {
         this.strand = strand;
@@ -80,27 +73,7 @@ final class Tree {
     }
 
     private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {
-        return new Creation(session, path, mode);
-    }
-
-    private final class Creation extends Call<Created> implements AsyncCallback.Create2Callback {
-
-        private final CreateMode mode;
-
-        Creation(Session session, String path, CreateMode mode) {
-            super(strand, session, Asked.A_MAJORITY, path);
-            this.mode = mode;
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.create(path(), WAITS, rights.of(path()), mode, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context, String name, @Nullable Stat stat) {
-            answered(code, stat == null ? null : new Created(name, stat.getCzxid()));
-        }
+        return new Calls.Creation(strand, session, path, rights.of(path), mode);
     }
 
     Mono<Reply<List<String>>> list(Session session, String path) {
@@ -132,49 +105,26 @@ final class Tree {
     private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
         return !lostLists.isEmpty() && lostLists.contains(path)
                 ? stat(session, path).flatMap(found -> listIfItFits(session, path, watcher, found))
-                : new Listing(session, path, watcher);
+                : listNow(session, path, watcher);
     }
 
     private Mono<Reply<List<String>>> listIfItFits(
             Session session, String path, @Nullable Watcher watcher, Reply<Stat> found) {
         if (!found.isOk()) {
-            return new Listing(session, path, watcher);
+            return listNow(session, path, watcher);
         }
         if (!QueueLimit.fits(session.handle(), found.get().getNumChildren())) {
             return Mono.just(new Reply<>(Code.MARSHALLINGERROR, path, null));
         }
         lostLists.remove(path);
-        return new Listing(session, path, watcher);
+        return listNow(session, path, watcher);
     }
 
-    private final class Listing extends Call<List<String>> implements AsyncCallback.ChildrenCallback {
-
-        private final @Nullable Watcher watcher;
-
-        Listing(Session session, String path, @Nullable Watcher watcher) {
-            super(strand, session, Asked.ANY_SERVER, path);
-            this.watcher = watcher;
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.getChildren(path(), watcher, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context, @Nullable List<String> names) {
-            answered(code, names);
-        }
-
-        @Override
-        void learn(Reply<List<String>> listed) {
-            if (listed.code() == Code.CONNECTIONLOSS) {
-                lost(path());
-            }
-        }
+    private Mono<Reply<List<String>>> listNow(Session session, String path, @Nullable Watcher watcher) {
+        return new Calls.Listing(strand, session, path, watcher, lost);
     }
 
-    private void lost(String list) {
+    private void noteLost(String list) {
         if (lostLists.size() >= MOST_LOST_LISTS) {
             lostLists.clear();
         }
@@ -183,36 +133,16 @@ final class Tree {
 
     /** Reads a node and watches its data and its end. A node that is not there is not watched. */
     Mono<Reply<byte[]>> watch(Session session, String path) {
-        return new Reading(session, path);
-    }
-
-    private final class Reading extends Call<byte[]> implements AsyncCallback.DataCallback {
-
-        private final Watcher watcher;
-
-        Reading(Session session, String path) {
-            super(strand, session, Asked.ANY_SERVER, path);
-            watcher = session.watcher();
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.getData(path(), watcher, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context, byte @Nullable [] data, Stat stat) {
-            answered(code, data);
-        }
+        return new Calls.Reading(strand, session, path);
     }
 
     Mono<Reply<Stat>> stat(Session session, String path) {
-        return new Existence(session, path, null);
+        return new Calls.Existence(strand, session, path, null);
     }
 
     /** A watch by which the session's own changes are heard of, whatever else is watched. */
     Mono<Reply<Stat>> hear(Session session) {
-        return new Existence(session, Session.EAR, session.watcher());
+        return new Calls.Existence(strand, session, Session.EAR, session.watcher());
     }
 
     void stopHearing(Session session) {
@@ -226,89 +156,18 @@ final class Tree {
                         null);
     }
 
-    private final class Existence extends Call<Stat> implements AsyncCallback.StatCallback {
-
-        private final @Nullable Watcher watcher;
-
-        Existence(Session session, String path, @Nullable Watcher watcher) {
-            super(strand, session, Asked.ANY_SERVER, path);
-            this.watcher = watcher;
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.exists(path(), watcher, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context, @Nullable Stat stat) {
-            answered(code, stat);
-        }
-    }
-
     /** Marks a node of ours as one that holds the lock, which those who watch it see. */
     Mono<Reply<Stat>> mark(Session session, String path) {
-        return new Marking(session, path);
-    }
-
-    private final class Marking extends Call<Stat> implements AsyncCallback.StatCallback {
-
-        Marking(Session session, String path) {
-            super(strand, session, Asked.THE_LEADER, path);
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.setData(path(), HOLDS, ANY_VERSION, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context, @Nullable Stat stat) {
-            answered(code, stat);
-        }
+        return new Calls.Marking(strand, session, path);
     }
 
     Mono<Reply<Void>> delete(Session session, String path) {
-        return new Deletion(session, path);
-    }
-
-    private final class Deletion extends Call<Void> implements AsyncCallback.VoidCallback {
-
-        Deletion(Session session, String path) {
-            super(strand, session, Asked.THE_LEADER, path);
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.delete(path(), ANY_VERSION, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context) {
-            answered(code, null);
-        }
+        return new Calls.Deletion(strand, session, path);
     }
 
     /** What is read after this is not older than this. */
     Mono<Reply<Void>> sync(Session session, String path) {
-        return new Syncing(session, path);
-    }
-
-    private final class Syncing extends Call<Void> implements AsyncCallback.VoidCallback {
-
-        Syncing(Session session, String path) {
-            super(strand, session, Asked.THE_LEADER, path);
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            handle.sync(path(), this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context) {
-            answered(code, null);
-        }
+        return new Calls.Syncing(strand, session, path);
     }
 
     /**
@@ -318,46 +177,6 @@ final class Tree {
      * @return a code for each, up to the first that is not there; {@code RUNTIMEINCONSISTENCY} for those after it
      */
     Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
-        return new Check(session, paths);
-    }
-
-    private final class Check extends Call<List<Code>> implements AsyncCallback.MultiCallback {
-
-        private final List<String> paths;
-
-        Check(Session session, List<String> paths) {
-            super(strand, session, Asked.A_MAJORITY, paths.get(0));
-            this.paths = paths;
-        }
-
-        @Override
-        void send(ZooKeeper handle) {
-            List<Op> checks =
-                    paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
-            handle.multi(checks, this, null);
-        }
-
-        @Override
-        public void processResult(int code, String asked, @Nullable Object context, @Nullable List<OpResult> results) {
-            answered(checked(code, paths, results == null ? List.of() : results));
-        }
-    }
-
-    /** The leader asks for the session with each of the nodes, and notes there that it is over: then nothing is proved. */
-    static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
-        String first = paths.get(0);
-        if (results.size() != paths.size()) {
-            return Reply.of(code, first, null);
-        }
-        List<Code> codes = new ArrayList<>(results.size());
-        for (OpResult result : results) {
-            Reply<List<Code>> one = Reply.of(
-                    result instanceof OpResult.ErrorResult error ? error.getErr() : Code.OK.intValue(), first, null);
-            if (one.code() == Code.SESSIONEXPIRED || one.code() == Code.SESSIONMOVED) {
-                return one;
-            }
-            codes.add(one.code());
-        }
-        return new Reply<>(Code.OK, first, codes);
+        return new Calls.Check(strand, session, paths);
     }
 }
