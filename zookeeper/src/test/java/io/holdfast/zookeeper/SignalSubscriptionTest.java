@@ -6,6 +6,7 @@ import io.holdfast.LossReason;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -107,6 +108,16 @@ class SignalSubscriptionTest {
             }
         });
         assertThat(signals.count()).isZero();
+    }
+
+    /** What a subscriber does with a signal may be the user's code: see record 0033. */
+    @Test
+    void signalsComeOnTheSchedulerAndNotOnTheThreadThatTells() {
+        Signals elsewhere = new Signals(Schedulers.parallel());
+        CompletableFuture<Thread> toldOn = new CompletableFuture<>();
+        elsewhere.of("claim").filter(CHANGED::equals).subscribe(signal -> toldOn.complete(Thread.currentThread()));
+        elsewhere.changed("claim");
+        assertThat(toldOn).succeedsWithin(Waiting.PATIENCE).isNotEqualTo(Thread.currentThread());
     }
 
     /** Two threads tell; the subscriber is told by one at a time, and hears of a change after the last one. */
