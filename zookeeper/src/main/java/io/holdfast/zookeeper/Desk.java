@@ -16,12 +16,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -87,45 +87,83 @@ final class Desk {
         return strand.outside(answer);
     }
 
+    /** Answers outside of the strand. */
     Mono<LockAttempt> look(LockClaim claim) {
-        return Mono.create(sink -> {
-            Request<LockAttempt> request =
-                    new Request<>(sink, Subject.of("acquire", claim.key().name()), strand);
-            strand.run(() -> enqueue(request, claim, place -> lookNow(request, claim, place)));
-        });
+        return Request.mono(strand, subscriber -> new Looking(subscriber, claim));
     }
 
-    private void lookNow(Request<LockAttempt> request, LockClaim claim, Place place) {
-        if (isClosing) {
-            request.fail(ZooKeeperFailures.closed(request.subject()));
-        } else if (tombstones.contains(claim.id())) {
-            request.answer(new LockAttempt.Contended(SafetyNet.SHORTEST));
-        } else {
-            request.begin(sessions, session -> new Look(claim, place, session, tree, places, gates).answer());
+    /** Answers outside of the strand. */
+    Mono<Ownership> release(LockClaim claim) {
+        return Request.mono(strand, subscriber -> new Releasing(subscriber, claim));
+    }
+
+    private final class Looking extends Request<LockAttempt> {
+
+        Looking(CoreSubscriber<? super LockAttempt> subscriber, LockClaim claim) {
+            super(subscriber, claim, strand, sessions, places);
+        }
+
+        @Override
+        String verb() {
+            return "acquire";
+        }
+
+        @Override
+        void start() {
+            enqueue(this);
+        }
+
+        @Override
+        public void begin() {
+            if (isClosing) {
+                fail(ZooKeeperFailures.closed(subject()));
+            } else if (tombstones.contains(claim().id())) {
+                answer(new LockAttempt.Contended(SafetyNet.SHORTEST));
+            } else {
+                send();
+            }
+        }
+
+        @Override
+        Mono<LockAttempt> work(Session session) {
+            return new Look(claim(), place(), session, tree, places, gates).answer();
         }
     }
 
-    Mono<Ownership> release(LockClaim claim) {
-        return Mono.create(sink -> {
-            Request<Ownership> request =
-                    new Request<>(sink, Subject.of("release", claim.key().name()), strand);
-            strand.run(() -> {
-                tombstones.add(claim.id(), strand.now());
-                signals.forget(claim.id());
-                enqueue(request, claim, place -> releaseNow(request, place));
-            });
-        });
-    }
+    private final class Releasing extends Request<Ownership> {
 
-    private void releaseNow(Request<Ownership> request, Place place) {
-        place.withdraw();
-        request.owe();
-        places.giveUpOrphan(place, sessions.connectedNow());
-        if (place.hasNothingThere()) {
-            places.expectNothing(place);
-            request.answer(Ownership.NOT_HELD);
-        } else {
-            request.begin(sessions, session -> new Withdrawal(place, session, tree, places).answer());
+        Releasing(CoreSubscriber<? super Ownership> subscriber, LockClaim claim) {
+            super(subscriber, claim, strand, sessions, places);
+        }
+
+        @Override
+        String verb() {
+            return "release";
+        }
+
+        @Override
+        void start() {
+            tombstones.add(claim().id(), strand.now());
+            signals.forget(claim().id());
+            enqueue(this);
+        }
+
+        @Override
+        public void begin() {
+            place().withdraw();
+            owe();
+            places.giveUpOrphan(place(), sessions.connectedNow());
+            if (place().hasNothingThere()) {
+                places.expectNothing(place());
+                answer(Ownership.NOT_HELD);
+            } else {
+                send();
+            }
+        }
+
+        @Override
+        Mono<Ownership> work(Session session) {
+            return new Withdrawal(place(), session, tree, places).answer();
         }
     }
 
@@ -137,19 +175,12 @@ final class Desk {
                         error -> LOG.debug("not given up yet: {}", place, error));
     }
 
-    private <T> void enqueue(Request<T> request, LockClaim claim, Consumer<Place> work) {
+    private void enqueue(Request<?> request) {
         if (isClosed) {
             request.fail(ZooKeeperFailures.closed(request.subject()));
-            return;
+        } else {
+            request.takeTurn();
         }
-        Place place = places.open(claim);
-        place.turns().take(done -> {
-            request.atTheEnd(() -> {
-                done.run();
-                places.settle(place);
-            });
-            work.accept(place);
-        });
     }
 
     Mono<List<Renewal>> renew(List<LockClaim> claims) {

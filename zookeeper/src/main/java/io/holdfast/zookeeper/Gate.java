@@ -23,29 +23,48 @@ final class Gate<T> {
      */
     static final int MOST_UNDER_WAY = 32;
 
-    private final Deque<T> waiting = new ArrayDeque<>();
+    /** Made when a claim cannot enter at once, which is rare. */
+    private @Nullable Deque<T> waiting;
+
     private int known;
     private int underWay;
     private boolean isAsking;
 
-    /** Last in line. */
-    void add(T claim) {
-        waiting.addLast(claim);
+    /** Whether a claim may enter now, without waiting; if so, its creation is under way from now on. */
+    boolean enters(int places) {
+        boolean may = !isAwaited() && underWay < share(places);
+        underWay += may ? 1 : 0;
+        return may;
     }
 
-    /** The next one that may enter now; its creation is under way from now on. */
+    /** Last in line. */
+    void add(T claim) {
+        Deque<T> all = waiting;
+        if (all == null) {
+            all = new ArrayDeque<>();
+            waiting = all;
+        }
+        all.addLast(claim);
+    }
+
+    /** The next of those that wait, if it may enter now; its creation is under way from now on. */
     @Nullable
     T next(int places) {
-        if (waiting.isEmpty() || underWay >= share(places)) {
+        Deque<T> all = waiting;
+        if (all == null || all.isEmpty() || underWay >= share(places)) {
             return null;
         }
         underWay++;
-        return waiting.removeFirst();
+        return all.removeFirst();
+    }
+
+    private boolean isAwaited() {
+        return waiting != null && !waiting.isEmpty();
     }
 
     /** Whether claims wait, and no answer is on its way that would tell more. If so, the question is on its way from now on. */
     boolean hasToAsk() {
-        boolean hasTo = !waiting.isEmpty() && underWay == 0 && !isAsking;
+        boolean hasTo = isAwaited() && underWay == 0 && !isAsking;
         isAsking |= hasTo;
         return hasTo;
     }
@@ -71,8 +90,8 @@ final class Gate<T> {
 
     /** None waits any more. */
     List<T> turnAway() {
-        List<T> all = List.copyOf(waiting);
-        waiting.clear();
+        List<T> all = waiting == null ? List.of() : List.copyOf(waiting);
+        waiting = null;
         return all;
     }
 
@@ -82,7 +101,7 @@ final class Gate<T> {
     }
 
     boolean isIdle() {
-        return waiting.isEmpty() && underWay == 0 && !isAsking;
+        return !isAwaited() && underWay == 0 && !isAsking;
     }
 
     private int share(int places) {

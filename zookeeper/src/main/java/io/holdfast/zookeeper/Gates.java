@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -27,6 +28,11 @@ final class Gates {
     private final Tree tree;
     private final int maxWaiters;
 
+    /** That of the session before, which the driver keeps as a text. */
+    private @Nullable QueueLimit limit;
+
+    private @Nullable ZooKeeper limitOf;
+
     /** Nothing is known yet. */
     Gates(Tree tree, int maxWaiters) {
         this.tree = tree;
@@ -34,24 +40,31 @@ final class Gates {
     }
 
     QueueLimit limit(Session session) {
-        return QueueLimit.of(session.handle(), maxWaiters);
+        QueueLimit known = limit;
+        if (known == null || limitOf != session.handle()) {
+            known = QueueLimit.of(session.handle(), maxWaiters);
+            limit = known;
+            limitOf = session.handle();
+        }
+        return known;
     }
 
     /**
-     * Asks to enter a queue.
+     * Asks to enter a queue, now. Usually the answer is there.
      *
      * @return true when the claim may enter now, and then has to tell {@link #answered}; false when the queue is full; what failed if
      *     the server could not be asked
      */
     Mono<Reply<Boolean>> enter(Session session, String queue) {
-        return Mono.create(sink -> {
-            Gate<Entering> gate = byQueue.computeIfAbsent(queue, it -> new Gate<>());
-            gate.add(new Entering(sink));
-            letIn(gate, session, queue);
-            if (gate.hasToAsk()) {
-                ask(gate, session, queue);
-            }
-        });
+        Gate<Entering> gate = byQueue.computeIfAbsent(queue, it -> new Gate<>());
+        return gate.enters(limit(session).places())
+                ? Mono.just(new Reply<>(Code.OK, queue, true))
+                : Mono.create(sink -> {
+                    gate.add(new Entering(sink));
+                    if (gate.hasToAsk()) {
+                        ask(gate, session, queue);
+                    }
+                });
     }
 
     /**

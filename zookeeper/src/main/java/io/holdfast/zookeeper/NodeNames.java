@@ -14,10 +14,23 @@ final class NodeNames {
     private NodeNames() {}
 
     static String encode(String name) {
+        return isPlain(name) ? name : escape(name);
+    }
+
+    private static boolean isPlain(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (!isPlain(name.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String escape(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         StringBuilder encoded = new StringBuilder(bytes.length + 16);
         for (byte b : bytes) {
-            if (isPlain(b)) {
+            if (b >= 0 && isPlain((char) b)) {
                 encoded.append((char) b);
             } else {
                 encoded.append('%').append(HEX.charAt((b >> 4) & 0xF)).append(HEX.charAt(b & 0xF));
@@ -26,7 +39,7 @@ final class NodeNames {
         return encoded.toString();
     }
 
-    private static boolean isPlain(byte b) {
-        return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '-';
+    private static boolean isPlain(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
     }
 }

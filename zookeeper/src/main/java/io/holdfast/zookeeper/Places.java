@@ -118,7 +118,7 @@ final class Places implements Sessions.Events {
             long now = strand.now();
             for (Unwatched first = unwatched.peek(); first != null; first = unwatched.peek()) {
                 if (first.dueNanos() - now > 0) {
-                    watchSoon(Duration.ofNanos(first.dueNanos() - now));
+                    watchSoon(WATCH_PAUSE); // and not when that one is due: each of them would wake a thread then
                     return;
                 }
                 unwatched.remove();

@@ -42,18 +42,22 @@ record QueueNode(String name, String claimId, LockKind kind, int permits, long s
      * @return null when somebody else put it there: it is no place in the queue
      */
     static @Nullable QueueNode parse(String name) {
-        String[] parts = name.split("_", -1);
-        if (parts.length != 4 || parts[0].isEmpty() || parts[1].length() < 2) {
+        int first = name.indexOf(SEPARATOR);
+        int second = name.indexOf(SEPARATOR, first + 1);
+        int third = name.indexOf(SEPARATOR, second + 1);
+        boolean hasFourParts = first > 0 && second > first && third > second && name.indexOf(SEPARATOR, third + 1) < 0;
+        if (!hasFourParts || second - first < 3) {
             return null;
         }
-        LockKind kind = kind(parts[1].charAt(0));
+        LockKind kind = kind(name.charAt(first + 1));
         if (kind == null) {
             return null;
         }
         try {
-            int permits = Integer.parseInt(parts[1].substring(1));
-            long session = Long.parseUnsignedLong(parts[2], 16);
-            return new QueueNode(name, parts[0], kind, permits, session, Integer.parseInt(parts[3]));
+            int permits = Integer.parseInt(name, first + 2, second, 10);
+            long session = Long.parseUnsignedLong(name, second + 1, third, 16);
+            int sequence = Integer.parseInt(name, third + 1, name.length(), 10);
+            return new QueueNode(name, name.substring(0, first), kind, permits, session, sequence);
         } catch (NumberFormatException notOurs) {
             return null;
         }

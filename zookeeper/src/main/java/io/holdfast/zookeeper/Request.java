@@ -1,50 +1,106 @@
 package io.holdfast.zookeeper;
 
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockClaim;
 import io.holdfast.zookeeper.ZooKeeperFailures.Subject;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Operators;
 
 /**
- * One request of a claim, from its turn to its answer. Who asked may leave: then nothing is sent any more, unless it is owed,
- * but what was sent is awaited, because only the answer tells what the claim has.
+ * One subscription to an operation of a claim, from its turn to its answer, which leaves the strand. The subscriber may cancel: then nothing
+ * is sent any more, unless the request is owed. What was sent is awaited all the same, because only the answer tells what the claim has.
+ *
+ * <p>One object for the subscription, the turn, the work and the answer: each lock cycle makes two.
  */
-final class Request<T> {
+abstract class Request<T> implements CoreSubscriber<T>, Subscription, Turns.Turn, Runnable {
 
-    private final MonoSink<T> sink;
-    private final Subject subject;
-    private final Disposable.Swap waiting = Disposables.swap();
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<Request> STAGE =
+            AtomicIntegerFieldUpdater.newUpdater(Request.class, "stage");
 
-    /** Written by whoever cancels. */
+    /** The subscriber has asked for the answer. */
+    private static final int ASKED = 1;
+
+    /** The answer has left the strand. */
+    private static final int READY = 2;
+
+    private final CoreSubscriber<? super T> subscriber;
+    private final LockClaim claim;
+    private final Strand strand;
+    private final Sessions sessions;
+    private final Places places;
+
+    /** Both bits: the one that sets the second one of them passes the answer on. */
+    private volatile int stage;
+
+    /** Written by the thread that cancels. */
     private volatile boolean isLeft;
 
-    // All below: written and read on the strand.
-    private @Nullable Runnable atTheEnd;
+    // All below: written on the strand. The outcome is read when it has left the strand.
+    private @Nullable T answer;
+    private @Nullable Throwable failure;
+    private @Nullable Disposable waiting;
+    private @Nullable Place place;
     private boolean isWaiting;
     private boolean isOwed;
 
-    Request(MonoSink<T> sink, Subject subject, Strand strand) {
-        this.sink = sink;
-        this.subject = subject;
-        sink.onCancel(() -> {
-            isLeft = true;
-            strand.run(this::stopWaiting);
-        });
+    Request(CoreSubscriber<? super T> subscriber, LockClaim claim, Strand strand, Sessions sessions, Places places) {
+        this.subscriber = subscriber;
+        this.claim = claim;
+        this.strand = strand;
+        this.sessions = sessions;
+        this.places = places;
+    }
+
+    /** Makes a request for each subscriber, and starts it on the strand. */
+    static <T> Mono<T> mono(Strand strand, Function<CoreSubscriber<? super T>, Request<T>> made) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super T> actual) {
+                Request<T> request = made.apply(actual);
+                actual.onSubscribe(request);
+                strand.run(request::start);
+            }
+        };
+    }
+
+    /** The first task on the strand: takes its turn, or fails. */
+    abstract void start();
+
+    /** What is asked of the servers. Called once, when there is a session. */
+    abstract Mono<T> work(Session session);
+
+    /** For messages, such as "acquire". */
+    abstract String verb();
+
+    LockClaim claim() {
+        return claim;
     }
 
     Subject subject() {
-        return subject;
+        return Subject.of(verb(), claim.key().name());
     }
 
-    /** What comes after the answer; for one that has a turn. */
-    void atTheEnd(Runnable task) {
-        atTheEnd = task;
+    /** Its turn comes after those of the other requests of its claim; {@link #begin} is called then. */
+    void takeTurn() {
+        Place its = places.open(claim);
+        place = its;
+        its.turns().take(this);
     }
 
-    /** It is carried out even if nobody waits for it any more: a release, since no server ends a node while its session goes on. */
+    Place place() {
+        return requireNonNull(place, "no turn");
+    }
+
+    /** It is carried out even when its subscriber has left: a release, since no server ends a node while its session goes on. */
     void owe() {
         isOwed = true;
     }
@@ -53,51 +109,129 @@ final class Request<T> {
         return isLeft && !isOwed;
     }
 
-    /** The one place that subscribes to the work: it goes on when nobody waits for it any more. */
-    void begin(Sessions sessions, Function<Session, Mono<T>> work) {
+    /** Sends the work as soon as there is a session. It goes on when the subscriber has left. */
+    void send() {
         if (isOff()) {
             end();
             return;
         }
+        Session connected = sessions.connectedNow();
+        if (connected != null) {
+            send(connected);
+            return;
+        }
         isWaiting = true;
-        boolean unused = waiting.update(sessions.current(subject).subscribe(session -> send(work, session), error -> {
+        waiting = sessions.current(subject()).subscribe(this::found, error -> {
             isWaiting = false;
             fail(error);
-        }));
+        });
+    }
+
+    private void found(Session session) {
+        isWaiting = false;
+        if (isOff()) {
+            end();
+        } else {
+            send(session);
+        }
+    }
+
+    private void send(Session session) {
+        Mono<T> work;
+        try {
+            work = work(session);
+        } catch (Throwable bug) {
+            Exceptions.throwIfJvmFatal(bug);
+            fail(bug);
+            return;
+        }
+        work.subscribe(this);
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        s.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(T value) {
+        answer(value);
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        fail(error);
+    }
+
+    @Override
+    public void onComplete() {
+        if (answer == null) {
+            fail(new IllegalStateException("no answer"));
+        }
     }
 
     void answer(T value) {
-        sink.success(value);
+        answer = value;
+        strand.leave(this);
         end();
     }
 
     void fail(Throwable error) {
-        sink.error(ZooKeeperFailures.unexpected(subject, error));
+        failure = ZooKeeperFailures.unexpected(subject(), error);
+        strand.leave(this);
         end();
     }
 
-    private void send(Function<Session, Mono<T>> work, Session session) {
-        isWaiting = false;
-        if (isOff()) {
-            end();
-            return;
+    private void end() {
+        Place its = place;
+        place = null;
+        if (its != null) {
+            its.turns().ended();
+            places.settle(its);
         }
-        Disposable unused = Mono.defer(() -> work.apply(session)).subscribe(this::answer, this::fail);
+    }
+
+    /** Tells the outcome, outside of the strand. */
+    @Override
+    public void run() {
+        Throwable error = failure;
+        if (error == null) {
+            advance(READY);
+        } else if (!isLeft) {
+            subscriber.onError(error);
+        }
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n)) {
+            advance(ASKED);
+        }
+    }
+
+    private void advance(int bit) {
+        int before = STAGE.getAndAccumulate(this, bit, (set, added) -> set | added);
+        boolean isSecond = before != 0 && (before & bit) == 0;
+        T value = answer;
+        if (isSecond && value != null && !isLeft) {
+            subscriber.onNext(value);
+            subscriber.onComplete();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        isLeft = true;
+        if ((stage & READY) == 0) {
+            strand.run(this::stopWaiting);
+        }
     }
 
     private void stopWaiting() {
         if (isWaiting && !isOwed) {
             isWaiting = false;
-            waiting.dispose();
+            requireNonNull(waiting, "waits for a session").dispose();
             end();
-        }
-    }
-
-    private void end() {
-        Runnable task = atTheEnd;
-        atTheEnd = null;
-        if (task != null) {
-            task.run();
         }
     }
 }

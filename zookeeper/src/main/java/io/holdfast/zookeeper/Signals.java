@@ -7,14 +7,15 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.scheduler.Scheduler;
 
 /** Who is told about which claim. Thread-safe. */
 final class Signals {
 
-    private final Map<String, List<FluxSink<WatchSignal>>> byClaim = new ConcurrentHashMap<>();
+    private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
     private final MissedLosses missed = new MissedLosses();
     private final Scheduler deliverOn;
 
@@ -24,14 +25,19 @@ final class Signals {
 
     /** Armed from the start: each look of a claim sets the watch that it needs, and an interruption is signalled. */
     Flux<WatchSignal> of(String claimId) {
-        return Flux.create(
-                sink -> {
-                    add(claimId, sink);
-                    sink.onDispose(() -> remove(claimId, sink));
-                    sink.next(new WatchSignal.Armed());
-                    tellWhatWasMissed(claimId);
-                },
-                FluxSink.OverflowStrategy.BUFFER);
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
+                SignalSubscription added = new SignalSubscription(actual, it -> remove(claimId, it));
+                actual.onSubscribe(added);
+                add(claimId, added);
+                added.next(new WatchSignal.Armed());
+                tellWhatWasMissed(claimId);
+                if (added.isOver()) {
+                    remove(claimId, added); // cancelled before it was added
+                }
+            }
+        };
     }
 
     void changed(String claimId) {
@@ -71,31 +77,32 @@ final class Signals {
     }
 
     void fail(RuntimeException error) {
-        byClaim.values().forEach(sinks -> sinks.forEach(sink -> sink.error(error)));
+        byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));
     }
 
-    private void add(String claimId, FluxSink<WatchSignal> sink) {
+    /** Usually one watches a claim. */
+    private void add(String claimId, SignalSubscription added) {
         byClaim.merge(
                 claimId,
-                List.of(sink),
-                (before, added) ->
-                        Stream.concat(before.stream(), added.stream()).toList());
+                List.of(added),
+                (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
     }
 
-    private void remove(String claimId, FluxSink<WatchSignal> sink) {
-        byClaim.computeIfPresent(claimId, (id, sinks) -> {
-            List<FluxSink<WatchSignal>> rest =
-                    sinks.stream().filter(it -> !it.equals(sink)).toList();
-            return rest.isEmpty() ? null : rest;
+    private void remove(String claimId, SignalSubscription gone) {
+        byClaim.computeIfPresent(claimId, (id, before) -> {
+            if (before.size() == 1) {
+                return before.get(0) == gone ? null : before;
+            }
+            return before.stream().filter(it -> it != gone).toList();
         });
     }
 
     private void tell(String claimId, WatchSignal signal) {
-        for (FluxSink<WatchSignal> sink : byClaim.getOrDefault(claimId, List.of())) {
+        for (SignalSubscription it : byClaim.getOrDefault(claimId, List.of())) {
             try {
-                deliverOn.schedule(() -> sink.next(signal));
+                Disposable unused = deliverOn.schedule(() -> it.next(signal));
             } catch (RejectedExecutionException schedulerIsDisposed) {
-                sink.next(signal);
+                it.next(signal);
             }
         }
     }

@@ -37,8 +37,8 @@ final class Strand {
     /** The thread that runs a task now; written by it. Others only compare it with themselves. */
     private volatile @Nullable Thread drainer;
 
-    /** What leaves the strand with the task that runs now; for the drainer only. */
-    private Deque<Runnable> onIt = new ArrayDeque<>();
+    /** What leaves the strand with the tasks of this turn; null until something does. For the drainer only. */
+    private @Nullable Deque<Runnable> onIt;
 
     Strand(Scheduler threads) {
         this.threads = threads;
@@ -46,9 +46,14 @@ final class Strand {
 
     /** From any thread, which runs it, and what comes meanwhile, if no other is at it. What leaves the strand does not do so here. */
     void run(Runnable task) {
+        // A queue that is not empty may have an earlier task of this thread, though no task is wanted: see drain.
+        if (tasks.isEmpty() && wanted.compareAndSet(0, 1)) {
+            departSoon(drain(task));
+            return;
+        }
         tasks.add(task);
         if (wanted.getAndIncrement() == 0) {
-            drain().forEach(this::departSoon);
+            departSoon(drain(null));
         }
     }
 
@@ -127,62 +132,86 @@ final class Strand {
         });
     }
 
-    private void leave(Runnable signal) {
-        if (Thread.currentThread().equals(drainer)) {
-            onIt.add(signal);
-        } else {
+    /**
+     * Runs a signal on the scheduler, after the task that runs now.
+     *
+     * @param signal may take long
+     */
+    void leave(Runnable signal) {
+        if (!Thread.currentThread().equals(drainer)) {
             departSoon(signal);
+            return;
         }
+        Deque<Runnable> leaving = onIt;
+        if (leaving == null) {
+            leaving = new ArrayDeque<>(1); // seldom more than one leaves in a turn
+            onIt = leaving;
+        }
+        leaving.add(signal);
     }
 
     private void drainSoon() {
         try {
-            Disposable unused = threads.schedule(() -> depart(drain()));
+            Disposable unused = threads.schedule(() -> depart(drain(null)));
         } catch (RejectedExecutionException schedulerIsDisposed) {
-            depart(drain());
+            depart(drain(null));
         }
     }
 
-    /** Gives what leaves the strand. */
-    private Deque<Runnable> drain() {
-        Deque<Runnable> leaving = new ArrayDeque<>();
-        boolean isOver = false;
-        for (int done = 0; done < MOST_IN_A_ROW && !isOver; done++) {
-            Runnable task = tasks.poll();
+    /**
+     * Runs a task for each that is wanted. One that is in the queue and not wanted yet may be run for one behind it, which then stays in the
+     * queue until that is made up for.
+     *
+     * @param first not in the queue; null: the first of the queue
+     * @return what leaves the strand; null if nothing does
+     */
+    private @Nullable Deque<Runnable> drain(@Nullable Runnable first) {
+        Deque<Runnable> leaving = null;
+        Runnable task = first == null ? tasks.poll() : first;
+        for (int done = 0; done < MOST_IN_A_ROW; done++) {
             if (task != null) {
                 onIt = leaving;
                 drainer = Thread.currentThread();
                 try {
                     runSafely(task);
                 } catch (Throwable fatal) {
-                    abandon(leaving);
+                    abandon();
                     throw fatal;
                 }
+                leaving = onIt;
                 drainer = null;
             }
-            isOver = wanted.decrementAndGet() == 0;
+            if (wanted.decrementAndGet() == 0) {
+                return leaving;
+            }
+            task = done + 1 < MOST_IN_A_ROW ? tasks.poll() : null;
         }
-        if (!isOver) {
-            drainSoon();
-        }
+        drainSoon();
         return leaving;
     }
 
     /** A task failed with an error of the JVM, which this thread passes on to its handler: the rest goes on without it. */
-    private void abandon(Deque<Runnable> leaving) {
+    private void abandon() {
+        Deque<Runnable> leaving = onIt;
         drainer = null;
         if (wanted.decrementAndGet() != 0) {
             drainSoon();
         }
-        leaving.forEach(this::departSoon);
+        departSoon(leaving);
     }
 
     /** One here, as this thread is free now, and the others wherever there is room: one that takes long must not hold up the rest. */
-    private void depart(Deque<Runnable> leaving) {
-        Runnable last = leaving.pollLast();
-        leaving.forEach(this::departSoon);
+    private void depart(@Nullable Deque<Runnable> leaving) {
+        Runnable last = leaving == null ? null : leaving.pollLast();
+        departSoon(leaving);
         if (last != null) {
             runSafely(last);
+        }
+    }
+
+    private void departSoon(@Nullable Deque<Runnable> leaving) {
+        if (leaving != null) {
+            leaving.forEach(this::departSoon);
         }
     }
 

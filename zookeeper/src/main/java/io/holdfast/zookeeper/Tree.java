@@ -1,6 +1,5 @@
 package io.holdfast.zookeeper;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -8,17 +7,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/**
- * The asynchronous calls of ZooKeeper's own client, each a cold {@link Mono} that always answers and never fails. On ZooKeeper's event
- * thread, which Vert.x and others of the process share, nothing is done but to hand the answer over.
- */
+/** The asynchronous calls of ZooKeeper's own client, each a {@link Call}: a mono for one subscriber, which always answers. */
 final class Tree {
 
     static final byte[] HOLDS = {'h'};
@@ -28,9 +22,6 @@ final class Tree {
 
     /** Each costs no more than a question that was not needed. */
     private static final int MOST_LOST_LISTS = 10_000;
-
-    private static final byte[] WAITS = {};
-    private static final int ANY_VERSION = -1;
 
     /**
      * A new node.
@@ -45,6 +36,9 @@ final class Tree {
 
     /** Queues whose list was asked for when the connection was lost. On the strand. */
     private final Set<String> lostLists = new HashSet<>();
+
+    /** Told of such a queue. */
+    private final Consumer<String> lost = this::noteLost;
 
     Tree(Strand strand, AccessRights rights) {
         this.strand = strand;
@@ -66,25 +60,20 @@ final class Tree {
     }
 
     private Mono<Reply<Created>> ensure(Session session, List<String> nodes, int index) {
-        Mono<Reply<Created>> made = create(session, nodes.get(index), CreateMode.CONTAINER)
+        return make(session, nodes.get(index))
+                .flatMap(reply -> reply.isNoNode() && index > 0
+                        ? ensure(session, nodes, index - 1)
+                                .flatMap(above -> above.isOk() ? make(session, nodes.get(index)) : Mono.just(above))
+                        : Mono.just(reply));
+    }
+
+    private Mono<Reply<Created>> make(Session session, String path) {
+        return create(session, path, CreateMode.CONTAINER)
                 .map(reply -> reply.code() == Code.NODEEXISTS ? new Reply<>(Code.OK, reply.path(), null) : reply);
-        return made.flatMap(reply -> reply.isNoNode() && index > 0
-                ? ensure(session, nodes, index - 1).flatMap(above -> above.isOk() ? made : Mono.just(above))
-                : Mono.just(reply));
     }
 
     private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {
-        return transact(
-                session,
-                answer -> session.handle()
-                        .create(
-                                path,
-                                WAITS,
-                                rights.of(path),
-                                mode,
-                                (code, asked, context, name, stat) -> answer.accept(
-                                        Reply.of(code, path, stat == null ? null : new Created(name, stat.getCzxid()))),
-                                null));
+        return new Calls.Creation(strand, session, path, rights.of(path), mode);
     }
 
     Mono<Reply<List<String>>> list(Session session, String path) {
@@ -114,9 +103,9 @@ final class Tree {
 
     /** A list may have been lost because it was too long for the driver, so its node is asked first how long it is. */
     private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
-        return Mono.defer(() -> lostLists.contains(path)
+        return !lostLists.isEmpty() && lostLists.contains(path)
                 ? stat(session, path).flatMap(found -> listIfItFits(session, path, watcher, found))
-                : listNow(session, path, watcher));
+                : listNow(session, path, watcher);
     }
 
     private Mono<Reply<List<String>>> listIfItFits(
@@ -132,22 +121,10 @@ final class Tree {
     }
 
     private Mono<Reply<List<String>>> listNow(Session session, String path, @Nullable Watcher watcher) {
-        Mono<Reply<List<String>>> listed = ask(
-                session,
-                answer -> session.handle()
-                        .getChildren(
-                                path,
-                                watcher,
-                                (code, asked, context, names) -> answer.accept(Reply.of(code, path, names)),
-                                null));
-        return listed.doOnNext(reply -> {
-            if (reply.code() == Code.CONNECTIONLOSS) {
-                lost(path);
-            }
-        });
+        return new Calls.Listing(strand, session, path, watcher, lost);
     }
 
-    private void lost(String list) {
+    private void noteLost(String list) {
         if (lostLists.size() >= MOST_LOST_LISTS) {
             lostLists.clear();
         }
@@ -156,23 +133,16 @@ final class Tree {
 
     /** Reads a node and watches its data and its end. A node that is not there is not watched. */
     Mono<Reply<byte[]>> watch(Session session, String path) {
-        return ask(
-                session,
-                answer -> session.handle()
-                        .getData(
-                                path,
-                                session.watcher(),
-                                (code, asked, context, data, stat) -> answer.accept(Reply.of(code, path, data)),
-                                null));
+        return new Calls.Reading(strand, session, path);
     }
 
     Mono<Reply<Stat>> stat(Session session, String path) {
-        return exists(session, path, null);
+        return new Calls.Existence(strand, session, path, null);
     }
 
     /** A watch by which the session's own changes are heard of, whatever else is watched. */
     Mono<Reply<Stat>> hear(Session session) {
-        return exists(session, Session.EAR, session.watcher());
+        return new Calls.Existence(strand, session, Session.EAR, session.watcher());
     }
 
     void stopHearing(Session session) {
@@ -186,47 +156,18 @@ final class Tree {
                         null);
     }
 
-    private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
-        return ask(
-                session,
-                answer -> session.handle()
-                        .exists(
-                                path,
-                                watcher,
-                                (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
-                                null));
-    }
-
     /** Marks a node of ours as one that holds the lock, which those who watch it see. */
     Mono<Reply<Stat>> mark(Session session, String path) {
-        return askTheLeader(
-                session,
-                answer -> session.handle()
-                        .setData(
-                                path,
-                                HOLDS,
-                                ANY_VERSION,
-                                (code, asked, context, stat) -> answer.accept(Reply.of(code, path, stat)),
-                                null));
+        return new Calls.Marking(strand, session, path);
     }
 
     Mono<Reply<Void>> delete(Session session, String path) {
-        return askTheLeader(
-                session,
-                answer -> session.handle()
-                        .delete(
-                                path,
-                                ANY_VERSION,
-                                (code, asked, context) -> answer.accept(Reply.of(code, path, null)),
-                                null));
+        return new Calls.Deletion(strand, session, path);
     }
 
     /** What is read after this is not older than this. */
     Mono<Reply<Void>> sync(Session session, String path) {
-        return askTheLeader(
-                session,
-                answer -> session.handle()
-                        .sync(path, (code, asked, context) -> answer.accept(Reply.of(code, path, null)), null));
+        return new Calls.Syncing(strand, session, path);
     }
 
     /**
@@ -236,83 +177,6 @@ final class Tree {
      * @return a code for each, up to the first that is not there; {@code RUNTIMEINCONSISTENCY} for those after it
      */
     Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
-        List<Op> checks =
-                paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
-        return transact(
-                session,
-                answer -> session.handle()
-                        .multi(
-                                checks,
-                                (code, asked, context, results) ->
-                                        answer.accept(checked(code, paths, results == null ? List.of() : results)),
-                                null));
-    }
-
-    /** The leader asks for the session with each of the nodes, and notes there that it is over: then nothing is proved. */
-    static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
-        String first = paths.get(0);
-        if (results.size() != paths.size()) {
-            return Reply.of(code, first, null);
-        }
-        List<Code> codes = new ArrayList<>(results.size());
-        for (OpResult result : results) {
-            Reply<List<Code>> one = Reply.of(
-                    result instanceof OpResult.ErrorResult error ? error.getErr() : Code.OK.intValue(), first, null);
-            if (one.code() == Code.SESSIONEXPIRED || one.code() == Code.SESSIONMOVED) {
-                return one;
-            }
-            codes.add(one.code());
-        }
-        return new Reply<>(Code.OK, first, codes);
-    }
-
-    /** Who has to answer. */
-    private enum Asked {
-        ANY_SERVER,
-        THE_LEADER,
-        A_MAJORITY
-    }
-
-    private <T> Mono<Reply<T>> ask(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, Asked.ANY_SERVER);
-    }
-
-    private <T> Mono<Reply<T>> askTheLeader(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, Asked.THE_LEADER);
-    }
-
-    private <T> Mono<Reply<T>> transact(Session session, Consumer<Consumer<Reply<T>>> request) {
-        return send(session, request, Asked.A_MAJORITY);
-    }
-
-    private <T> Mono<Reply<T>> send(Session session, Consumer<Consumer<Reply<T>>> request, Asked whom) {
-        return Mono.create(sink -> {
-            long sentNanos = strand.now();
-            if (whom != Asked.ANY_SERVER) {
-                session.proof().asksTheLeader(sentNanos);
-            }
-            request.accept(reply -> strand.run(() -> {
-                learn(session, sentNanos, reply.code(), whom);
-                sink.success(reply);
-            }));
-        });
-    }
-
-    /** Other codes may be the driver's own: they prove nothing. */
-    private void learn(Session session, long sentNanos, Code code, Asked whom) {
-        SessionProof proof = session.proof();
-        switch (code) {
-            case OK -> {
-                proof.negotiated(session.handle().getSessionTimeout());
-                switch (whom) {
-                    case ANY_SERVER -> proof.answered(sentNanos, strand.now());
-                    case THE_LEADER -> proof.leaderAnswered(sentNanos, strand.now());
-                    case A_MAJORITY -> proof.agreed(sentNanos, strand.now());
-                }
-            }
-            case NONODE, NODEEXISTS -> proof.answered(sentNanos, strand.now());
-            case CONNECTIONLOSS -> proof.lost(sentNanos);
-            default -> {}
-        }
+        return new Calls.Check(strand, session, paths);
     }
 }

@@ -180,12 +180,17 @@ final class ZooKeeperFailures {
      * What was tried, for the message.
      *
      * @param lockName the lock; empty when it concerns none or several
-     * @param text the beginning of a sentence
+     * @param verb what was tried with the lock, or the whole of it
      */
-    record Subject(String lockName, String text) {
+    record Subject(String lockName, String verb) {
 
         static Subject of(String verb, String lockName) {
-            return new Subject(lockName, "%s lock '%s'".formatted(verb, lockName));
+            return new Subject(lockName, verb);
+        }
+
+        /** The beginning of a sentence. Made for a message only: each lock cycle has three subjects. */
+        String text() {
+            return lockName.isEmpty() ? verb : "%s lock '%s'".formatted(verb, lockName);
         }
     }
 }

@@ -113,7 +113,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.outside(desk.look(claim));
+        return desk.look(claim);
     }
 
     @Override
@@ -137,7 +137,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.outside(desk.release(claim));
+        return desk.release(claim);
     }
 
     /**

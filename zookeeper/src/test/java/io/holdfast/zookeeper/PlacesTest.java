@@ -8,6 +8,7 @@ import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** What a claim waits for is remembered until the claim waits for something else or ends, and no longer. */
 class PlacesTest {
@@ -40,5 +41,35 @@ class PlacesTest {
         places.expectNothing(permit);
 
         assertThat(places.waitedFor()).isZero();
+    }
+
+    /** Locks that are held for a moment, one after the other: a thread that wakes for each would cost as much as an answer. */
+    @Test
+    void manyHoldersInARowWakeAThreadOnceInAPauseOnly() {
+        VirtualTimeScheduler time = VirtualTimeScheduler.create();
+        Strand later = new Strand(time);
+        Places holders =
+                new Places(new Signals(time), new Tree(later, new AccessRights(null)), false, place -> {}, later);
+        Session session = new Session(null, 1, "/holdfast", event -> {}, new SessionProof(0, 3_000));
+        for (int i = 0; i < 1_000; i++) {
+            LockClaim claim = LockClaim.first(
+                    LockKey.of(LockKind.MUTEX, "lock"),
+                    "claim" + i,
+                    Duration.ofSeconds(30),
+                    io.holdfast.spi.Waiting.NONE);
+            Place holder = holders.open(claim);
+            holder.findQueue(session);
+            holder.entered(
+                    session, new Tree.Created(holder.queue().of(QueueNode.prefix(claim, 1) + "000000000" + i % 10), i));
+            holder.hold();
+            holders.guard(holder, session);
+            holders.guardNoLonger(holder);
+            holder.left();
+            holders.settle(holder);
+            time.advanceTimeBy(Duration.ofMillis(1));
+        }
+        time.advanceTimeBy(Duration.ofSeconds(1));
+        assertThat(time.getScheduledTaskCount()).as("in a second").isBetween(10L, 25L);
+        assertThat(holders.all()).isEmpty();
     }
 }

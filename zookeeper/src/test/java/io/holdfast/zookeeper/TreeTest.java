@@ -20,7 +20,7 @@ class TreeTest {
     }
 
     private static Reply<List<Code>> checked(OpResult first, OpResult second) {
-        return Tree.checked(Code.OK.intValue(), PATHS, List.of(first, second));
+        return Calls.Check.checked(Code.OK.intValue(), PATHS, List.of(first, second));
     }
 
     @Test
