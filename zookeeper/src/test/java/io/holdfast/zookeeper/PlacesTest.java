@@ -15,7 +15,12 @@ class PlacesTest {
 
     private final Strand strand = new Strand(Schedulers.immediate());
     private final Places places = new Places(
-            new Signals(Schedulers.immediate()), new Tree(strand, new AccessRights(null)), false, place -> {}, strand);
+            new Signals(Schedulers.immediate()),
+            new Tree(strand, new AccessRights(null)),
+            false,
+            place -> {},
+            strand,
+            LockQueue::new);
     private final Place permit = places.open(LockClaim.first(
             new LockKey(LockKind.SEMAPHORE, "pool", 3),
             "claim",

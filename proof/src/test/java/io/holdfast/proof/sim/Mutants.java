@@ -7,6 +7,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -110,7 +111,10 @@ final class Mutants {
                         "what the last transaction proves by itself",
                         (timeout, it) ->
                                 new Believes(it, timeout.multipliedBy(2).dividedBy(3))),
-                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)));
+                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
+                Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE),
+                Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE));
     }
 
     private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {
