@@ -54,7 +54,13 @@ class PlacesTest {
         VirtualTimeScheduler time = VirtualTimeScheduler.create();
         Strand later = new Strand(time);
         Places holders =
-                new Places(new Signals(time), new Tree(later, new AccessRights(null)), false, place -> {}, later);
+                new Places(
+                        new Signals(time),
+                        new Tree(later, new AccessRights(null)),
+                        false,
+                        place -> {},
+                        later,
+                        LockQueue::new);
         Session session = new Session(null, 1, "/holdfast", event -> {}, new SessionProof(0, 3_000));
         for (int i = 0; i < 1_000; i++) {
             LockClaim claim = LockClaim.first(
@@ -67,7 +73,7 @@ class PlacesTest {
             holder.entered(
                     session, new Tree.Created(holder.queue().of(QueueNode.prefix(claim, 1) + "000000000" + i % 10), i));
             holder.hold();
-            holders.guard(holder, session);
+            holders.hold(holder, session);
             holders.guardNoLonger(holder);
             holder.left();
             holders.settle(holder);
