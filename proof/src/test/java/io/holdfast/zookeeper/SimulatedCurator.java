@@ -36,11 +36,12 @@ public final class SimulatedCurator {
     }
 
     /** The real back end over a simulated ensemble. */
-    public static LockBackend backend(Host host, Network network, Ensemble ensemble) {
+    public static LockBackend backend(Host host, Network network, Ensemble ensemble, WrongPart wrong) {
         SimulatedCurator curator = new SimulatedCurator(host, network, ensemble);
         return ZooKeeperLockBackend.builder(curator.face())
                 .scheduler(host)
                 .mayBlock(host)
+                .parts(wrong.parts())
                 .build();
     }
 

@@ -116,7 +116,7 @@ final class Calls {
     static final class Marking extends Call<Stat> implements AsyncCallback.StatCallback {
 
         Marking(Strand strand, Session session, String path) {
-            super(strand, session, Asked.THE_LEADER, path);
+            super(strand, session, Asked.A_MAJORITY, path);
         }
 
         @Override
@@ -133,7 +133,7 @@ final class Calls {
     static final class Deletion extends Call<Void> implements AsyncCallback.VoidCallback {
 
         Deletion(Strand strand, Session session, String path) {
-            super(strand, session, Asked.THE_LEADER, path);
+            super(strand, session, Asked.A_MAJORITY, path);
         }
 
         @Override

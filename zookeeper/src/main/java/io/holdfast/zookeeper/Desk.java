@@ -41,7 +41,8 @@ final class Desk {
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /** What a user may choose. */
-    record Options(String root, AccessRights rights, boolean failFast, int maxWaiters, Duration closingTime) {}
+    record Options(
+            String root, AccessRights rights, boolean failFast, int maxWaiters, Duration closingTime, Parts parts) {}
 
     private final Scheduler scheduler;
     private final Strand strand;
@@ -76,9 +77,22 @@ final class Desk {
         closingTime = options.closingTime();
         signals = new Signals(scheduler);
         tree = new Tree(strand, options.rights());
-        places = new Places(signals, tree, options.failFast(), this::withdrawOnceMore, strand);
+        places = new Places(
+                signals,
+                tree,
+                options.failFast(),
+                this::withdrawOnceMore,
+                strand,
+                options.parts().queues());
         gates = new Gates(tree, options.maxWaiters());
-        sessions = new Sessions(clients, options.root(), strand, mayBlock, tree, places);
+        sessions = new Sessions(
+                clients,
+                options.root(),
+                strand,
+                mayBlock,
+                tree,
+                places,
+                options.parts().proofs());
         closing = new Closing("the ZooKeeper back end", closeNow());
     }
 
@@ -99,6 +113,8 @@ final class Desk {
 
     private final class Looking extends Request<LockAttempt> {
 
+        private final long askedNanos = strand.now();
+
         Looking(CoreSubscriber<? super LockAttempt> subscriber, LockClaim claim) {
             super(subscriber, claim, strand, sessions, places);
         }
@@ -115,6 +131,7 @@ final class Desk {
 
         @Override
         public void begin() {
+            place().asked(claim().attempt(), askedNanos);
             if (isClosing) {
                 fail(ZooKeeperFailures.closed(subject()));
             } else if (tombstones.contains(claim().id())) {
@@ -126,7 +143,7 @@ final class Desk {
 
         @Override
         Mono<LockAttempt> work(Session session) {
-            return new Look(claim(), place(), session, tree, places, gates).answer();
+            return new Look(claim(), place(), session, tree, places, gates, strand).answer();
         }
     }
 

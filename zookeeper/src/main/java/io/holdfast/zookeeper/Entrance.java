@@ -35,12 +35,10 @@ record Entrance(Look look) {
      * any case: what it takes for under way keeps others out.
      */
     private Mono<LockAttempt> create(int tries) {
-        return Mono.defer(() -> {
-                    place().entering(session());
-                    String prefix = QueueNode.prefix(look.claim(), session().id());
-                    return Mono.zip(
-                            tree().enter(session(), place().queue().of(prefix)), tree().list(session(), queue()));
-                })
+        if (!place().isPermit()) {
+            return createInLine(tries);
+        }
+        return Mono.defer(() -> Mono.zip(creation(), tree().list(session(), queue())))
                 .doOnError(notSent -> look.gates().answered(session(), queue(), null))
                 .flatMap(both -> {
                     try {
@@ -51,6 +49,88 @@ record Entrance(Look look) {
                 });
     }
 
+    private Mono<Reply<Created>> creation() {
+        place().entering(session());
+        String prefix = QueueNode.prefix(look.claim(), session().id());
+        return tree().enter(session(), place().queue().of(prefix));
+    }
+
+    /** The list is left out when the number of the new node may tell enough. */
+    private Mono<LockAttempt> createInLine(int tries) {
+        return Mono.defer(() -> {
+            LockQueue<Place> queue = look.queue();
+            boolean isListed = place().isDoubtful()
+                    || !queue.mayDoWithoutList(look.claim().key().kind());
+            Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
+            Mono<Reply<Created>> created = creation().doOnNext(it -> enteredInLine(queue, it));
+            if (!isListed) {
+                return Mono.zip(created, guarded)
+                        .doOnError(notSent -> look.gates().answered(session(), queue(), null))
+                        .flatMap(it -> unlisted(queue, it.getT1(), tries));
+            }
+            int asked = queue.namesAsked();
+            return Mono.zip(created, tree().list(session(), queue()), guarded)
+                    .doOnError(notSent -> {
+                        queue.namesNotRead();
+                        look.gates().answered(session(), queue(), null);
+                    })
+                    .flatMap(it -> listed(queue, asked, it.getT1(), it.getT2(), tries));
+        });
+    }
+
+    private void enteredInLine(LockQueue<Place> queue, Reply<Created> created) {
+        if (created.isOk()) {
+            place().entered(session(), created.get());
+            if (!place().node().isPastTheEnd()) {
+                queue.entered(place().node(), place());
+                look.places().entered(place(), session());
+            }
+        } else if (created.isNoNode()) {
+            queue.forgetAll();
+        }
+    }
+
+    private Mono<LockAttempt> unlisted(LockQueue<Place> queue, Reply<Created> created, int tries) {
+        boolean isIn = created.isOk() && place().isIn(session());
+        if (!isIn || place().node().isPastTheEnd()) {
+            look.gates().answered(session(), queue(), null);
+            return notInLine(created, tries);
+        }
+        int most = queue.mostPlaces(place().node());
+        if (most < places() / 2) {
+            look.gates().answered(session(), queue(), most);
+            return look.inLine();
+        }
+        return queues().list(queue(), session()).flatMap(listed -> {
+            look.gates().answered(session(), queue(), sizeOf(listed));
+            return unlessItIsFull(listed);
+        });
+    }
+
+    private Mono<LockAttempt> listed(
+            LockQueue<Place> queue, int asked, Reply<Created> created, Reply<List<String>> listed, int tries) {
+        look.gates().answered(session(), queue(), sizeOf(listed));
+        boolean isIn = created.isOk() && place().isIn(session());
+        if (!isIn || place().node().isPastTheEnd()) {
+            queue.namesNotRead();
+            return notInLine(created, tries);
+        }
+        if (!listed.isOk()) {
+            queue.namesNotRead();
+            return look.judged(listed);
+        }
+        return queues().learn(queue, asked, place().node().sequence(), listed).flatMap(this::unlessItIsFull);
+    }
+
+    private Mono<LockAttempt> notInLine(Reply<Created> created, int tries) {
+        if (!created.isOk()) {
+            return notCreated(created, tries);
+        }
+        return place().isIn(session())
+                ? beginAnew(tries)
+                : Mono.error(ZooKeeperFailures.noSession(look.subject())); // it ended, or the node was deleted
+    }
+
     private static @Nullable Integer sizeOf(Reply<List<String>> listed) {
         return listed.isOk() ? (Integer) listed.get().size() : null;
     }
@@ -58,8 +138,13 @@ record Entrance(Look look) {
     private Mono<LockAttempt> entered(Reply<Created> created, Reply<List<String>> listed, int tries) {
         if (created.isOk()) {
             place().entered(session(), created.get());
+            look.places().entered(place(), session());
             return place().node().isPastTheEnd() ? beginAnew(tries) : unlessItIsFull(listed);
         }
+        return notCreated(created, tries);
+    }
+
+    private Mono<LockAttempt> notCreated(Reply<Created> created, int tries) {
         if (created.isRefused()) {
             place().left();
         } else {
@@ -71,6 +156,7 @@ record Entrance(Look look) {
     /** Others entered meanwhile. Each that sees too many in front leaves, so that those that stay are no more than the limit. */
     private Mono<LockAttempt> unlessItIsFull(Reply<List<String>> listed) {
         boolean isTooFarBehind = listed.isOk()
+                && place().isIn(session())
                 && listed.get().size() > places()
                 && new Standing.Names(listed.get()).countInFront(place().node()) >= places();
         return isTooFarBehind ? giveUp() : look.judged(listed);
@@ -97,6 +183,7 @@ record Entrance(Look look) {
     private Mono<LockAttempt> beginAnew(int tries) {
         return look.leave().flatMap(left -> tree().delete(session(), queue())).flatMap(deleted -> {
             if (tries > 0 && (deleted.isOk() || deleted.isNoNode())) {
+                queues().forget(queue());
                 return enter(tries - 1);
             }
             return Mono.error(ZooKeeperFailures.numbersUsedUp(look.subject()));
@@ -118,8 +205,13 @@ record Entrance(Look look) {
     private Mono<Void> deleteAll(List<QueueNode> nodes) {
         return Flux.fromIterable(nodes)
                 .concatMap(node -> tree().delete(session(), place().queue().of(node.name())))
-                .concatMap(deleted -> deleted.isOk() || deleted.isNoNode() ? Mono.<Void>empty() : look.fail(deleted))
+                .concatMap(deleted -> deleted.isOk() || deleted.isNoNode() ? noted(deleted.path()) : look.fail(deleted))
                 .then();
+    }
+
+    private Mono<Void> noted(String gone) {
+        queues().gone(gone, session());
+        return Mono.empty();
     }
 
     private Mono<LockAttempt> adopt(String path) {
@@ -131,12 +223,20 @@ record Entrance(Look look) {
                 return Mono.error(ZooKeeperFailures.vanished(look.subject()));
             }
             place().entered(session(), new Created(path, found.get().getCzxid()));
+            if (!place().isPermit() && !place().node().isPastTheEnd()) {
+                look.queue().adopted(place().node(), place());
+            }
+            look.places().entered(place(), session());
             return look.fromItsPlace();
         });
     }
 
     private RuntimeException full() {
         return ZooKeeperFailures.queueFull(look.subject(), look.gates().limit(session()));
+    }
+
+    private LockQueues queues() {
+        return look.places().queues();
     }
 
     private int places() {

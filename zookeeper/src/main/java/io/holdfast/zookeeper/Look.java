@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
  * @param session connected a moment ago
  * @param gates of the queues
  */
-record Look(LockClaim claim, Place place, Session session, Tree tree, Places places, Gates gates) {
+record Look(LockClaim claim, Place place, Session session, Tree tree, Places places, Gates gates, Strand strand) {
 
     Mono<LockAttempt> answer() {
         place.findQueue(session);
@@ -55,7 +55,9 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
 
     /** Nothing is written while somebody is in the way. */
     private Mono<LockAttempt> unlessSomebodyIsThere() {
-        return whenFree(tree.list(session, place.queue().path()), this::refused);
+        String queue = place.queue().path();
+        return whenFree(
+                place.isPermit() ? tree.list(session, queue) : places.queues().list(queue, session), this::refused);
     }
 
     private Mono<LockAttempt> whenFree(
@@ -103,6 +105,9 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         if (place.node().isPastTheEnd()) {
             return entrance().beginAnew();
         }
+        if (!place.isPermit()) {
+            return place.isDoubtful() ? listAgain() : inLine();
+        }
         String watched = place.waitsFor();
         return watched != null && queues() ? unlessItStillWaits(watched) : inFull();
     }
@@ -131,6 +136,9 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
     /** The list comes after the check in the same session, so it is not older; and the check counts for the validity, if it is first. */
     private Mono<LockAttempt> inFull() {
         String queue = place.queue().path();
+        if (session.proof().suffices(strand.now())) {
+            return listAgain();
+        }
         return Mono.zip(tree.check(session, List.of(place.knownPath())), tree.list(session, queue))
                 .flatMap(both -> checked(both.getT1(), () -> judged(both.getT2())));
     }
@@ -163,10 +171,47 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         }
         if (place.isDoubtful() && ownNodes().among(listed.get()).size() > 1) {
             places.expectNothing(place);
+            if (!place.isPermit()) {
+                queue().isDoubtful(place.node());
+                places.guardNoLonger(place);
+            }
             place.entering(session);
             return entrance().recover(); // it would wait for itself
         }
-        return standing(listed).flatMap(this::decided);
+        return place.isPermit() ? standing(listed).flatMap(this::decided) : inLine();
+    }
+
+    /** By what the session knows of the queue. */
+    Mono<LockAttempt> inLine() {
+        if (!place.isIn(session)) {
+            return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while an answer was on its way
+        }
+        LockQueue<Place> queue = queue();
+        return switch (queue.position(place.node())) {
+            case FIRST -> hold(false);
+            case UNKNOWN -> listAgain();
+            case BEHIND -> queues() ? waitInLine(queue) : leave().flatMap(left -> contended());
+        };
+    }
+
+    /** The first that waits watches the node in front of it, and reads that again when the clock asks for an attempt. */
+    private Mono<LockAttempt> waitInLine(LockQueue<Place> queue) {
+        place.stands();
+        QueueNode blocker = queue.blockerToWatch(place.node());
+        if (blocker == null) {
+            return queued();
+        }
+        return places.queues().watch(place.queue().path(), blocker, session).flatMap(watched -> {
+            if (watched.isNoNode()) {
+                places.queues().gone(watched.path(), session);
+                return inLine();
+            }
+            return watched.isOk() ? queued() : fail(watched);
+        });
+    }
+
+    LockQueue<Place> queue() {
+        return places.queues().at(place.queue().path());
     }
 
     private Mono<LockAttempt> decided(Standing standing) {
@@ -203,7 +248,10 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
     }
 
     private Mono<LockAttempt> listAgain() {
-        return tree.list(session, place.queue().path()).flatMap(this::judged);
+        if (place.isPermit()) {
+            return tree.list(session, place.queue().path()).flatMap(this::judged);
+        }
+        return places.queues().list(place.queue().path(), session).flatMap(this::judged);
     }
 
     private Mono<LockAttempt> waitBehind(String path, Supplier<Mono<LockAttempt>> whenItIsGone) {
@@ -231,8 +279,13 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
 
     /** A session of which little is known yet, or little has been heard for a while, may need a second transaction, after the first. */
     private Mono<LockAttempt> hold(boolean isFollowed) {
-        Grant grant = new Grant(place, session, places, subject());
-        return grant.isProved() ? grant.answer(isFollowed) : check(() -> grant.answer(isFollowed));
+        boolean unused = place.tell();
+        Grant grant = grant();
+        return grant.isProved() ? grant.answer(isFollowed) : check(() -> grant().answer(isFollowed));
+    }
+
+    private Grant grant() {
+        return new Grant(place, session, places, subject(), strand.now());
     }
 
     private Mono<LockAttempt> queued() {

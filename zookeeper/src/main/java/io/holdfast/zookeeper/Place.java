@@ -25,6 +25,14 @@ final class Place {
     private final LockClaim claim;
     private final Turns turns = new Turns();
 
+    /** The newest attempt, and when it was asked for: what a grant is counted from. */
+    private int attempt;
+
+    private long askedNanos;
+
+    /** Whether its attempt has to find out more before it may hold, and was told to. */
+    private boolean isTold;
+
     /** Known with the first session. */
     private @Nullable LockPath queue;
 
@@ -45,6 +53,7 @@ final class Place {
     private @Nullable String waitsFor;
 
     private @Nullable String orphan;
+    private boolean isEndWatched;
 
     Place(LockClaim claim) {
         this.claim = claim;
@@ -64,6 +73,31 @@ final class Place {
 
     LockPath queue() {
         return requireNonNull(queue, "no session yet");
+    }
+
+    boolean hasQueue() {
+        return queue != null;
+    }
+
+    /** An attempt was asked for then. */
+    void asked(int number, long nowNanos) {
+        attempt = number;
+        askedNanos = nowNanos;
+    }
+
+    int attempt() {
+        return attempt;
+    }
+
+    long askedNanos() {
+        return askedNanos;
+    }
+
+    /** Once for each node: nothing but the clock, or a grant, calls for another attempt. */
+    boolean tell() {
+        boolean isNew = !isTold;
+        isTold = true;
+        return isNew;
     }
 
     void findQueue(Session of) {
@@ -100,6 +134,17 @@ final class Place {
         isHeld = false;
         mark = Mark.NONE;
         hasStood = false;
+        isTold = false;
+        isEndWatched = false;
+    }
+
+    /** The server tells when its node goes. */
+    void watchesEnd() {
+        isEndWatched = true;
+    }
+
+    boolean isEndWatched() {
+        return isEndWatched;
     }
 
     /** There is surely no node. */
@@ -220,6 +265,11 @@ final class Place {
     void waitFor(@Nullable String watched) {
         waitsFor = watched;
         hasStood |= watched != null;
+    }
+
+    /** Its node waits for another one. */
+    void stands() {
+        hasStood = true;
     }
 
     /** Whether its node was ever found to wait for another one. */

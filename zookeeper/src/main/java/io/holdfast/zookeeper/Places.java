@@ -2,16 +2,17 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,11 +21,15 @@ import reactor.core.Disposable;
 /**
  * All that the claims of this back end have in ZooKeeper, and what becomes of it when the session does something. On the strand only.
  */
-final class Places implements Sessions.Events {
+final class Places implements Sessions.Events, LockQueues.Claims {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockBackend.class);
 
-    private static final Duration WATCH_PAUSE = Duration.ofMillis(50);
+    /** Most locks are held for less. */
+    private static final Duration HELD_UNWATCHED = Duration.ofMillis(50);
+
+    /** Claims that wait for longer do not come to the front without the server having told whether their nodes are there. */
+    private static final Duration IN_LINE_UNWATCHED = Duration.ofSeconds(1);
 
     private final Map<String, Place> byClaim = new HashMap<>();
 
@@ -42,23 +47,37 @@ final class Places implements Sessions.Events {
     private final Consumer<Place> withdrawal;
     private final Strand strand;
 
-    /** Those that hold a lock and are not watched yet, in the order in which they got it. There is a task when there is one of them. */
-    private final Deque<Unwatched> unwatched = new ArrayDeque<>();
+    private final LockQueues queues;
+    private final DelayedWatches held;
+    private final DelayedWatches longInLine;
 
-    /** To be watched then, if it still holds the lock in that session. */
-    private record Unwatched(Place place, Session session, long dueNanos) {}
+    /** While its connection is there. */
+    private @Nullable Session connected;
 
     /**
      * Nothing yet.
      *
      * @param withdrawal tries once more to give up a place that nobody wants
      */
-    Places(Signals signals, Tree tree, boolean failFast, Consumer<Place> withdrawal, Strand strand) {
+    Places(
+            Signals signals,
+            Tree tree,
+            boolean failFast,
+            Consumer<Place> withdrawal,
+            Strand strand,
+            Supplier<LockQueue<Place>> made) {
         this.signals = signals;
         this.tree = tree;
         this.failFast = failFast;
         this.withdrawal = withdrawal;
         this.strand = strand;
+        queues = new LockQueues(tree, this, made);
+        held = new DelayedWatches(strand, HELD_UNWATCHED, this::watchEnd);
+        longInLine = new DelayedWatches(strand, IN_LINE_UNWATCHED, this::watchEnd);
+    }
+
+    LockQueues queues() {
+        return queues;
     }
 
     Place open(LockClaim claim) {
@@ -74,8 +93,11 @@ final class Places implements Sessions.Events {
         return List.copyOf(byClaim.values());
     }
 
-    /** Forgets it when there is nothing to remember. */
+    /** One of its requests has ended: forgets it when there is nothing to remember. What became possible meanwhile, happens now. */
     void settle(Place place) {
+        if (connected != null && place.isIn(connected) && !place.isHeld()) {
+            queues.advance(place, connected);
+        }
         if (place.isEmpty() && place.turns().areOver()) {
             byClaim.remove(place.id(), place);
         }
@@ -99,32 +121,21 @@ final class Places implements Sessions.Events {
         }
     }
 
-    /**
-     * It holds the lock. Its node is watched by its owner, but not at once: most locks are held for less than the pause, and a watch is a
-     * request and, at the release, an event. What happens to the node before the watch is there is seen when it is set.
-     */
-    void guard(Place place, Session session) {
-        signals.forget(place.id()); // what was lost before is not this
+    /** It has a node in the queue. */
+    void entered(Place place, Session session) {
         byOwnNode.put(place.knownPath(), place);
-        unwatched.add(new Unwatched(place, session, strand.now() + WATCH_PAUSE.toNanos()));
-        if (unwatched.size() == 1) {
-            watchSoon(WATCH_PAUSE);
+        if (!place.isPermit()) {
+            longInLine.add(place, session);
         }
     }
 
-    /** One task for all, since one for each would wake a thread for each. */
-    private void watchSoon(Duration pause) {
-        Disposable unused = strand.runAfter(pause, () -> {
-            long now = strand.now();
-            for (Unwatched first = unwatched.peek(); first != null; first = unwatched.peek()) {
-                if (first.dueNanos() - now > 0) {
-                    watchSoon(WATCH_PAUSE); // and not when that one is due: each of them would wake a thread then
-                    return;
-                }
-                unwatched.remove();
-                watchEnd(first.place(), first.session());
-            }
-        });
+    /** It holds the lock from now on. What happens to its node before the watch is there is seen when it is set. */
+    void hold(Place place, Session session) {
+        signals.forget(place.id()); // what was lost before is not this
+        byOwnNode.put(place.knownPath(), place);
+        place.hold();
+        queues.holds(place);
+        held.add(place, session);
     }
 
     /**
@@ -150,12 +161,13 @@ final class Places implements Sessions.Events {
     /** If it fails, the next renewal finds out by asking for the node. */
     private void watchEnd(Place place, Session session) {
         String path = place.path();
-        if (path == null || byOwnNode.get(path) != place || !place.isHeld() || !place.isIn(session)) {
+        if (path == null || byOwnNode.get(path) != place || !place.isIn(session) || place.isEndWatched()) {
             return;
         }
+        place.watchesEnd();
         Disposable unused = tree.watchEnd(session, path).subscribe(watched -> {
             if (watched.isNoNode() && path.equals(place.path())) {
-                gone(place);
+                vanished(place);
             }
         });
     }
@@ -169,17 +181,55 @@ final class Places implements Sessions.Events {
     /** Its node is surely gone; whoever holds it does not any more. */
     void gone(Place place) {
         boolean wasHeld = place.isHeld();
+        String path = place.path();
         guardNoLonger(place);
         expectNothing(place);
         place.left();
+        if (path != null) {
+            queues.gone(path, connected);
+        }
         if (wasHeld && !place.isWithdrawn()) {
             signals.lost(place.id(), LossReason.NOT_HELD);
         }
         settle(place);
     }
 
+    /** As {@link #gone}; a waiter has to begin anew. */
+    @Override
+    public void vanished(Place place) {
+        boolean waits = !place.isHeld() && !place.isWithdrawn();
+        gone(place);
+        if (waits) {
+            signals.changed(place.id());
+        }
+    }
+
+    @Override
+    public void hasToLook(Place place) {
+        if (place.tell()) {
+            signals.changed(place.id());
+        }
+    }
+
+    /**
+     * A grant is counted from the newest attempt. The engine takes off a hundredth of it, for clocks of different speed: of one that waited
+     * for long that would be more than is right for a session that is proved now, so such a claim is asked to make another attempt.
+     */
+    @Override
+    public void isFirst(Place place, Session session) {
+        boolean isProved = session.isConnected() && session.proof().suffices(strand.now());
+        Duration lease = session.proof().validFrom(place.askedNanos());
+        if (isProved && lease.compareTo(session.proof().timeout().multipliedBy(2)) <= 0) {
+            hold(place, session);
+            signals.granted(place.id(), new WatchSignal.Granted(place.zxid(), place.attempt(), lease));
+        } else {
+            hasToLook(place);
+        }
+    }
+
     @Override
     public void opened(Session session) {
+        connected = session;
         sweep(session);
         lookAgain();
     }
@@ -205,6 +255,9 @@ final class Places implements Sessions.Events {
 
     @Override
     public void reconnected(Session session) {
+        connected = session;
+        queues.connectionLost(); // if nobody told
+        queues.advanceAll(session);
         lookAgain();
     }
 
@@ -212,6 +265,22 @@ final class Places implements Sessions.Events {
     private void lookAgain() {
         withdrawAgain();
         signals.changedAll();
+    }
+
+    @Override
+    public boolean checkNext(Session session) {
+        Place next = queues.next();
+        if (next == null || !next.isIn(session)) {
+            return false;
+        }
+        String path = next.knownPath();
+        Disposable unused = tree.check(session, List.of(path)).subscribe(checked -> {
+            boolean isGone = checked.isOk() && checked.get().get(0) == Code.NONODE;
+            if (isGone && path.equals(next.path())) {
+                vanished(next);
+            }
+        });
+        return true;
     }
 
     /** What a server refused to give up may stay as long as the session, which nobody may ever end. */
@@ -238,6 +307,8 @@ final class Places implements Sessions.Events {
 
     @Override
     public void disconnected(Session session) {
+        connected = null;
+        queues.connectionLost();
         if (failFast) {
             loseAll();
         }
@@ -249,6 +320,8 @@ final class Places implements Sessions.Events {
 
     @Override
     public void ended(Session session) {
+        connected = null;
+        queues.clear();
         int lost = 0;
         for (Place place : all()) {
             if (place.belongsTo(session)) {
@@ -292,13 +365,19 @@ final class Places implements Sessions.Events {
     public void deleted(Session session, String path) {
         Place own = byOwnNode.get(path);
         if (own != null && own.isIn(session)) {
-            gone(own);
+            vanished(own);
         }
-        changed(session, path);
+        queues.gone(path, session);
+        tellThoseThatWaitFor(path);
     }
 
     @Override
     public void changed(Session session, String path) {
+        queues.forget(path);
+        tellThoseThatWaitFor(path);
+    }
+
+    private void tellThoseThatWaitFor(String path) {
         for (Place place : waitingFor.getOrDefault(path, Set.of()).toArray(Place[]::new)) {
             expectNothing(place);
             signals.changed(place.id());

@@ -27,7 +27,7 @@ import java.util.Deque;
  *
  * <p>Times are those of one monotonic clock; requests are told of in the order in which they were sent. Not thread-safe.
  */
-final class SessionProof {
+class SessionProof {
 
     private static final int PARTS = 24;
     private static final int PINGED = 7;
@@ -162,6 +162,21 @@ final class SessionProof {
     /** Whether that is enough to begin with: a shorter one would end before a request of now can be in the reply to a ping. */
     boolean suffices() {
         return untilNanos - agreedNanos >= parts(PINGED);
+    }
+
+    /** Whether that is enough to begin with now, without another transaction. */
+    boolean suffices(long nowNanos) {
+        return isLease() && validFrom(nowNanos).toNanos() >= parts(PINGED);
+    }
+
+    /** Whether a transaction was acknowledged that was sent after that moment. */
+    boolean agreedSince(long nanos) {
+        return isLease() && agreedNanos + foundNanos - nanos >= 0;
+    }
+
+    /** How long the session lasts, counted from that moment, which may be long ago; negative when it is not known to last until then. */
+    Duration validFrom(long nanos) {
+        return Duration.ofNanos(untilNanos + foundNanos - nanos);
     }
 
     /** How long the leader may not have been asked: the pulse keeps the newest request that it has heard of young. */

@@ -52,6 +52,13 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         /** The owner of the client has closed it: there will not be another session. */
         void ownerClosed();
 
+        /**
+         * The leader is to be asked something. Sends a check for a claim that is about to get its lock, which proves the session, too.
+         *
+         * @return false when there is no such claim
+         */
+        boolean checkNext(Session session);
+
         /** The node is gone. */
         void deleted(Session session, String path);
 
@@ -63,6 +70,7 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
     private final Strand strand;
     private final Tree tree;
     private final Events events;
+    private final Parts.Proofs proofs;
     private final Search search;
     private final FirstConnection firstConnection;
     private final Pulse pulse;
@@ -86,11 +94,13 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
             Strand strand,
             Scheduler mayBlock,
             Tree tree,
-            Events events) {
+            Events events,
+            Parts.Proofs proofs) {
         this.root = root;
         this.strand = strand;
         this.tree = tree;
         this.events = events;
+        this.proofs = proofs;
         search = new Search(clients, strand, mayBlock, this::connected, this::ownerClosed);
         firstConnection = new FirstConnection(strand, this::noSessionFor);
         pulse = new Pulse(strand, this);
@@ -178,7 +188,9 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
 
     @Override
     public void askTheLeader(Session of) {
-        Disposable unused = tree.sync(of, Session.EAR).subscribe();
+        if (!events.checkNext(of)) {
+            Disposable unused = tree.sync(of, Session.EAR).subscribe();
+        }
         if (isDeaf && isCurrent(of)) {
             hearAgain(of);
         }
@@ -206,7 +218,7 @@ final class Sessions implements Search.Outcome, Pulse.Beat {
         String base = found.namespace().isEmpty() ? "" : '/' + found.namespace();
         Ear ear = new Ear();
         agreedMillis = found.handle().getSessionTimeout();
-        SessionProof proof = new SessionProof(strand.now(), agreedMillis);
+        SessionProof proof = proofs.found(strand.now(), agreedMillis);
         Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, ear, proof);
         ear.session = opened;
         session = opened;

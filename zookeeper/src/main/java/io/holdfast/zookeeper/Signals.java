@@ -44,6 +44,10 @@ final class Signals {
         tell(claimId, new WatchSignal.Changed());
     }
 
+    void granted(String claimId, WatchSignal.Granted grant) {
+        tell(claimId, grant);
+    }
+
     void changedAll() {
         byClaim.keySet().forEach(this::changed);
     }

@@ -140,6 +140,11 @@ final class Tree {
         return new Calls.Existence(strand, session, path, null);
     }
 
+    /** Watches for the end of a queue. */
+    Mono<Reply<Stat>> watchQueue(Session session, String path) {
+        return new Calls.Existence(strand, session, path, session.watcher());
+    }
+
     /** A watch by which the session's own changes are heard of, whatever else is watched. */
     Mono<Reply<Stat>> hear(Session session) {
         return new Calls.Existence(strand, session, Session.EAR, session.watcher());

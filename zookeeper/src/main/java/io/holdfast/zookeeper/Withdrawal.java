@@ -20,6 +20,7 @@ record Withdrawal(Place place, Session session, Tree tree, Places places) {
             return Mono.just(Ownership.NOT_HELD);
         }
         boolean wasHeld = place.isHeld();
+        places.queues().leaves(place, session);
         Mono<Boolean> known = place.isIn(session) ? delete(place.knownPath()) : Mono.just(false);
         return known.flatMap(deleted -> place.isDoubtful() ? deleteAllOfIts().thenReturn(deleted) : Mono.just(deleted))
                 .map(deleted -> {
@@ -30,6 +31,11 @@ record Withdrawal(Place place, Session session, Tree tree, Places places) {
 
     private Mono<Boolean> delete(String path) {
         return tree.delete(session, path)
+                .doOnNext(deleted -> {
+                    if (deleted.isOk() || deleted.isNoNode()) {
+                        places.queues().gone(path, session);
+                    }
+                })
                 .flatMap(deleted -> deleted.isOk() || deleted.isNoNode()
                         ? Mono.just(deleted.isOk())
                         : Mono.error(ZooKeeperFailures.of(subject(), deleted)));

@@ -31,15 +31,18 @@ import reactor.core.scheduler.Schedulers;
  * LockClient locks = LockClient.create(ZooKeeperLockBackend.over(curator));
  * }</pre>
  *
- * <p>A claim is an ephemeral node with a number, in the queue of its lock; the first one has the lock. Waiters watch the one in front of
- * them, so a release wakes one. Acquire is a creation and a list that are sent together, release is a deletion. Nothing blocks: all
- * requests go through the asynchronous calls of ZooKeeper's own client, and Curator gives only the session.
+ * <p>A claim is an ephemeral node with a number, in the queue of its lock; the first one has the lock. The back end remembers the nodes of
+ * the queues that it uses. Acquire is a creation, and a list when the number of the new node does not tell that no other client came in
+ * between; release is a deletion. The first waiter of each queue watches the node in front of it, so a release wakes one client. Within one
+ * back end the next claim holds as soon as the release is asked for. Nothing blocks: all requests go through the asynchronous calls of
+ * ZooKeeper's own client, and Curator gives only the session.
  *
  * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: between 0.45 and 0.63 of the negotiated session
- * time-out from each acquire or renewal that a majority of the servers has acknowledged, and a third of it as long as the session was found
- * a moment ago. {@link io.holdfast.LockOptions}' lease duration does not change that. To be sure of an idle session the back end sends a
- * {@code sync} each sixth of its time-out. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions
- * wait, and a single look fails as transient. A holder that dies keeps the lock until its session times out.
+ * time-out from each transaction that a majority of the servers has acknowledged, and a third as long as the session was found a moment ago.
+ * When a lease begins, 7/24 of the time-out or more is left of that. {@link io.holdfast.LockOptions}' lease duration does not change it. To be
+ * sure of an idle session the back end sends a {@code sync} each sixth of its time-out, or a transaction that changes nothing while one of its
+ * claims is next in line. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions wait, and a single
+ * look fails as transient. A holder that dies keeps the lock until its session times out.
  *
  * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,
  * and starts again when that is wiped.
@@ -55,7 +58,7 @@ import reactor.core.scheduler.Schedulers;
  * LockBackendException} that is not transient.
  *
  * <p><b>How many may wait</b> for one lock is limited by what the driver can list, see {@link Builder#maxWaiters}. One more is refused with
- * {@link io.holdfast.LockQueueFullException}. Waiters rely on watches: they write nothing while they wait, and read once in a session
+ * {@link io.holdfast.LockQueueFullException}. Waiters rely on watches: they change nothing while they wait, and read once in a session
  * time-out or less often.
  *
  * <p><b>Nodes</b>: {@code <namespace>/<root>/mutex|rw|semaphore/<encoded name>/<claim>}. What is above the claims are containers, which the
@@ -200,6 +203,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         private @Nullable ACLProvider acl;
         private Scheduler scheduler = Schedulers.parallel();
         private Scheduler mayBlock = Schedulers.boundedElastic();
+        private Parts parts = Parts.REAL;
 
         private Builder(Supplier<? extends @Nullable CuratorFramework> clients) {
             this.clients = clients;
@@ -286,6 +290,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
             return this;
         }
 
+        /** For simulations of mistakes. */
+        @CanIgnoreReturnValue
+        Builder parts(Parts made) {
+            parts = made;
+            return this;
+        }
+
         /**
          * Makes the back end.
          *
@@ -296,7 +307,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         }
 
         private Desk.Options options(AccessRights rights) {
-            return new Desk.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2));
+            return new Desk.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2), parts);
         }
     }
 }

@@ -54,7 +54,7 @@ class ArchitectureTest {
     void decisionsArePure() {
         noClasses()
                 .that()
-                .haveNameMatching(".*\\.(Standing.*|QueueNode|NodeNames|LockPath|SessionProof|Tombstones.*)")
+                .haveNameMatching(".*\\.(Standing.*|LockQueue|QueueNode|NodeNames|LockPath|SessionProof|Tombstones.*)")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("reactor..", "org.apache..", "java.util.concurrent..")

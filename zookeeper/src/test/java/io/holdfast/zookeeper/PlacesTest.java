@@ -15,7 +15,12 @@ class PlacesTest {
 
     private final Strand strand = new Strand(Schedulers.immediate());
     private final Places places = new Places(
-            new Signals(Schedulers.immediate()), new Tree(strand, new AccessRights(null)), false, place -> {}, strand);
+            new Signals(Schedulers.immediate()),
+            new Tree(strand, new AccessRights(null)),
+            false,
+            place -> {},
+            strand,
+            LockQueue::new);
     private final Place permit = places.open(LockClaim.first(
             new LockKey(LockKind.SEMAPHORE, "pool", 3),
             "claim",
@@ -49,7 +54,13 @@ class PlacesTest {
         VirtualTimeScheduler time = VirtualTimeScheduler.create();
         Strand later = new Strand(time);
         Places holders =
-                new Places(new Signals(time), new Tree(later, new AccessRights(null)), false, place -> {}, later);
+                new Places(
+                        new Signals(time),
+                        new Tree(later, new AccessRights(null)),
+                        false,
+                        place -> {},
+                        later,
+                        LockQueue::new);
         Session session = new Session(null, 1, "/holdfast", event -> {}, new SessionProof(0, 3_000));
         for (int i = 0; i < 1_000; i++) {
             LockClaim claim = LockClaim.first(
@@ -62,7 +73,7 @@ class PlacesTest {
             holder.entered(
                     session, new Tree.Created(holder.queue().of(QueueNode.prefix(claim, 1) + "000000000" + i % 10), i));
             holder.hold();
-            holders.guard(holder, session);
+            holders.hold(holder, session);
             holders.guardNoLonger(holder);
             holder.left();
             holders.settle(holder);

@@ -21,9 +21,10 @@ class RequestTest {
 
     private final Strand strand = new Strand(Schedulers.immediate());
     private final Tree tree = new Tree(strand, new AccessRights(null));
-    private final Places places = new Places(new Signals(Schedulers.immediate()), tree, false, place -> {}, strand);
+    private final Places places =
+            new Places(new Signals(Schedulers.immediate()), tree, false, place -> {}, strand, LockQueue::new);
     private final Sessions sessions =
-            new Sessions(() -> null, "/holdfast", strand, Schedulers.immediate(), tree, places);
+            new Sessions(() -> null, "/holdfast", strand, Schedulers.immediate(), tree, places, SessionProof::new);
     private final LockClaim claim = LockClaim.first(
             new LockKey(LockKind.MUTEX, "orders", 1), "claim", Duration.ofSeconds(1), io.holdfast.spi.Waiting.NONE);
 

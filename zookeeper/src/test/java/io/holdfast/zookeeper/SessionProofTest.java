@@ -59,6 +59,28 @@ class SessionProofTest {
     }
 
     @Test
+    void proofAgesAndIsEnoughForAsLongAsSevenPartsAreLeft() {
+        leaderAnswered(0, 0.25);
+        assertThat(agreed(0.25)).isEqualTo(seconds(7.75)); // until 8
+        assertThat(proof.suffices(at(1))).isTrue();
+        assertThat(proof.suffices(at(1.01))).isFalse();
+        assertThat(proof.suffices()).as("counted from the transaction").isTrue();
+    }
+
+    /** An attempt that was asked for before the transaction has the lease for longer, and one after it for less: it ends at the same time. */
+    @Test
+    void leaseEndsWhenTheSessionMayWheneverItIsCountedFrom() {
+        leaderAnswered(0, 0.25);
+        assertThat(agreed(0.25)).isPositive();
+        assertThat(proof.validFrom(at(0))).isEqualTo(seconds(8));
+        assertThat(proof.validFrom(at(1))).isEqualTo(seconds(7));
+        assertThat(proof.validFrom(at(-20))).isEqualTo(seconds(28));
+        assertThat(proof.validFrom(at(9))).isNegative();
+        assertThat(proof.agreedSince(at(0.25))).isTrue();
+        assertThat(proof.agreedSince(at(0.26))).isFalse();
+    }
+
+    @Test
     void transactionProvesNothingOfItself() {
         assertThat(agreed(100)).isNegative();
         assertThat(proof.isLease()).isFalse();

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.KeeperException.Code;
@@ -43,11 +44,15 @@ public final class Ensemble {
     private final List<ZooServer> servers;
     private final Map<String, Node> head = new HashMap<>();
     private final Map<String, Integer> sequences = new HashMap<>();
+    private final SplittableRandom reaping;
     private final Map<Long, Session> sessions = new LinkedHashMap<>();
     private final Map<String, Long> lastOnWay = new HashMap<>();
     private long lastZxid = 100;
     private long lastSession = 0x1000;
     private long lastCommit;
+
+    /** Whether empty queues are taken away. */
+    private final boolean isReaping;
 
     Ensemble(World world, Network network, long timeoutNanos) {
         this.world = world;
@@ -55,6 +60,8 @@ public final class Ensemble {
         this.timeoutNanos = timeoutNanos;
         halfTickNanos = timeoutNanos / world.oneOf(2, 3, 4, 6) / 2;
         leaderRate = Clocks.rate(world);
+        reaping = world.chancesOf("reaping", 0);
+        isReaping = reaping.nextInt(3) == 0;
         servers = IntStream.rangeClosed(1, SERVERS)
                 .mapToObj(i -> new ZooServer(world, this, "zk" + i))
                 .toList();
@@ -117,7 +124,26 @@ public final class Ensemble {
                     send(server, leader(), () -> touched.forEach(this::heard));
                 })));
         leader().receive(this::expire);
+        if (isReaping) {
+            leader().receive(this::reap);
+        }
         world.after((long) (halfTickNanos / leaderRate), this::ping);
+    }
+
+    /** Takes away containers that have become empty, as the original does now and then; their numbers begin again. */
+    private void reap() {
+        List<String> empty = sequences.keySet().stream()
+                .filter(queue -> head.keySet().stream().noneMatch(it -> it.startsWith(queue + '/')))
+                .sorted()
+                .toList();
+        for (String queue : empty) {
+            if (reaping.nextBoolean()) {
+                world.trace("    the leader takes %s away", queue);
+                sequences.remove(queue);
+                head.remove(queue);
+                commit(++lastZxid, server -> server.remove(queue));
+            }
+        }
     }
 
     void heard(long id) {
@@ -278,6 +304,9 @@ public final class Ensemble {
             }
             case DELETE -> {
                 head.remove(path);
+                if (isReaping && reaping.nextBoolean()) {
+                    world.after(reaping.nextLong(World.ms(1)), () -> leader().receive(this::reap));
+                }
                 yield server -> server.remove(path);
             }
             case SET -> {

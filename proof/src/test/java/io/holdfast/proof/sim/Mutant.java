@@ -2,6 +2,7 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
 import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
@@ -16,6 +17,7 @@ import java.util.function.UnaryOperator;
  * @param session what becomes of a back end whose leases are as long as a session's time-out allows
  * @param hasQuarantine whether servers that come back without their data stay away
  * @param lock what becomes of the locks that users have
+ * @param part of the back end for ZooKeeper that is wrong
  */
 record Mutant(
         String name,
@@ -24,10 +26,11 @@ record Mutant(
         BiFunction<Host, LockBackend, LockBackend> backend,
         BiFunction<Duration, LockBackend, LockBackend> session,
         boolean hasQuarantine,
-        UnaryOperator<ReactiveLock> lock) {
+        UnaryOperator<ReactiveLock> lock,
+        WrongPart part) {
 
-    static final Mutant NONE =
-            new Mutant("none", it -> it, (host, it) -> it, (host, it) -> it, (t, it) -> it, true, it -> it);
+    static final Mutant NONE = new Mutant(
+            "none", it -> it, (host, it) -> it, (host, it) -> it, (t, it) -> it, true, it -> it, WrongPart.NONE);
 
     /** A replacement in the scripts; those without the text stay as they are. */
     static Mutant script(String name, String text, String wrong) {
@@ -35,27 +38,38 @@ record Mutant(
     }
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
-        return new Mutant(name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock);
+        return new Mutant(
+                name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
-        return new Mutant(name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock);
+        return new Mutant(
+                name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part);
     }
 
     static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
-        return new Mutant(name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock);
+        return new Mutant(
+                name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part);
     }
 
     static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
-        return new Mutant(name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock);
+        return new Mutant(
+                name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock, NONE.part);
+    }
+
+    static Mutant part(String name, WrongPart wrong) {
+        return new Mutant(
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, wrong);
     }
 
     static Mutant withoutQuarantine() {
-        return new Mutant("no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock);
+        return new Mutant(
+                "no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock, NONE.part);
     }
 
     static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
-        return new Mutant(name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong);
+        return new Mutant(
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong, NONE.part);
     }
 
     @Override

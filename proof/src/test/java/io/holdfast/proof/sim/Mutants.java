@@ -7,6 +7,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -25,7 +26,13 @@ final class Mutants {
 
     /** Of one that takes longer from 0 on. */
     private static final Map<String, Long> FIRST_SEEDS =
-            Map.of("REDIS token by the clock alone", 10_000L, "REDIS token that is not kept", 2_000L);
+            Map.of(
+                    "REDIS token by the clock alone",
+                    10_000L,
+                    "REDIS token that is not kept",
+                    2_000L,
+                    "ZOOKEEPER proof that does not age",
+                    31_000L);
 
     /** Within so many schedules. */
     private static final int MOST = 1_000;
@@ -117,7 +124,10 @@ final class Mutants {
                         "what the last transaction proves by itself",
                         (timeout, it) ->
                                 new Believes(it, timeout.multipliedBy(2).dividedBy(3))),
-                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)));
+                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
+                Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE),
+                Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE));
     }
 
     private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {

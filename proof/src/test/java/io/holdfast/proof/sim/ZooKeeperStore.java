@@ -21,7 +21,7 @@ final class ZooKeeperStore implements Store {
 
     @Override
     public LockBackend backend(Host host) {
-        LockBackend backend = SimulatedCurator.backend(host, network, ensemble);
+        LockBackend backend = SimulatedCurator.backend(host, network, ensemble, mutant.part());
         LockBackend counted = mutant.session().apply(Duration.ofNanos(ensemble.timeoutNanos()), backend);
         return mutant.backend().apply(host, mutant.member().apply(host, counted));
     }

@@ -1,0 +1,173 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.ReactiveLock;
+import io.holdfast.testkit.LeftoversExtension;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import org.apache.curator.framework.CuratorFramework;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** How a lock goes from one claim to the next, and what that costs. */
+class ZooKeeperHandOverIT {
+
+    private static final String ROOT = "/hand/holdfast";
+
+    private static final int WAITERS = 50;
+
+    private static Store store;
+    private static CuratorFramework curator;
+    private static CuratorFramework otherCurator;
+
+    private final LockClient locks = LockClient.create(ZooKeeperLockBackend.over(curator));
+    private final LockClient others = LockClient.create(ZooKeeperLockBackend.over(otherCurator));
+
+    @RegisterExtension
+    final LeftoversExtension leftovers = new LeftoversExtension().watch("tree", () -> store.claims(ROOT));
+
+    @BeforeAll
+    static void start() throws Exception {
+        store = Store.start();
+        store.eye().create().forPath("/hand");
+        curator = store.client("hand", store.address(), Duration.ofSeconds(20));
+        otherCurator = store.client("hand", store.address(), Duration.ofSeconds(20));
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @AfterEach
+    void close() {
+        Waiting.forMono(locks.close());
+        Waiting.forMono(others.close());
+    }
+
+    private static Mono<Void> cycles(LockClient client, String name, Queue<Long> tokens, int each) {
+        ReactiveLock lock = client.lock(name);
+        return Flux.range(0, WAITERS)
+                .flatMap(
+                        i -> lock.withLock(lease -> Mono.<Void>fromRunnable(() -> tokens.add(lease.fencingToken())))
+                                .repeat(each - 1L)
+                                .then(),
+                        WAITERS)
+                .then();
+    }
+
+    private static long packets() {
+        return store.server().inside().serverStats().getPacketsReceived();
+    }
+
+    private static long written() {
+        return store.server().inside().getZKDatabase().getDataTreeLastProcessedZxid();
+    }
+
+    /** Create and delete. No list, no watch and no check: what the session knows of the queue is enough. */
+    @Test
+    void handOverWithinOneClientIsTwoRequests() {
+        Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+        Waiting.forMono(cycles(locks, "one", tokens, 2));
+        long requestsBefore = packets();
+        long writtenBefore = written();
+        long start = System.nanoTime();
+        Waiting.forMono(cycles(locks, "one", tokens, 10));
+        int count = 10 * WAITERS;
+        long requests = packets() - requestsBefore;
+        // Watches of waiters that wait for a second, pings, and the pulse: few, unless the machine is very slow.
+        long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
+        System.out.printf("%d hand-overs in one client: %d requests%n", count, requests);
+        assertThat(requests).isBetween(2L * count, 2L * count + count / 5 + WAITERS * seconds);
+        assertThat(written() - writtenBefore).isBetween(2L * count, 2L * count + count / 10);
+        assertThat(List.copyOf(tokens)).hasSize(12 * WAITERS).isSorted();
+    }
+
+    @Test
+    void handOversBetweenClientsKeepTheOrder() {
+        Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+        long requestsBefore = packets();
+        Waiting.forMono(Mono.when(cycles(locks, "both", tokens, 6), cycles(others, "both", tokens, 6)));
+        System.out.printf("%d hand-overs in two clients: %d requests%n", tokens.size(), packets() - requestsBefore);
+        assertThat(List.copyOf(tokens)).hasSize(12 * WAITERS).isSorted();
+    }
+
+    /** First come, first served, although each holder releases before the server has answered the release before. */
+    @Test
+    void claimsOfOneClientGetTheLockInTheOrderOfTheirNodes() {
+        LockLease first = Waiting.forMono(locks.lock("order").acquire());
+        Queue<Integer> order = new ConcurrentLinkedQueue<>();
+        List<CompletableFuture<Void>> waiting = IntStream.range(0, 20)
+                .mapToObj(i -> {
+                    CompletableFuture<Void> done = locks.lock("order")
+                            .withLock(lease -> Mono.<Void>fromRunnable(() -> order.add(i)))
+                            .toFuture();
+                    Waiting.until("it waits", () -> store.claims(ROOT).size() == i + 2);
+                    return done;
+                })
+                .toList();
+        Waiting.forMono(first.release());
+        waiting.forEach(it -> assertThat(it).succeedsWithin(Waiting.PATIENCE));
+        assertThat(order)
+                .containsExactlyElementsOf(IntStream.range(0, 20).boxed().toList());
+    }
+
+    /**
+     * The server takes empty queues away, and the numbers begin again. The number after that of our last node says nothing then: it came
+     * after the node of another client.
+     */
+    @Test
+    void queueThatWasTakenAwayAndMadeAgainByAnotherClientHasNoTwoHolders() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Waiting.forMono(Waiting.forMono(locks.lock("reaped").acquire()).release()); // numbers 0 to 2
+        }
+        Waiting.until("the queue is empty", () -> store.claims(ROOT).isEmpty());
+        store.eye().delete().forPath(ROOT + "/mutex/reaped");
+        for (int i = 0; i < 2; i++) {
+            Waiting.forMono(Waiting.forMono(others.lock("reaped").acquire()).release()); // 0 and 1
+        }
+        LockLease held = Waiting.forMono(others.lock("reaped").acquire()); // 2
+        ReactiveLock impatient = locks.lock("reaped")
+                .with(LockOptions.builder().waitTimeout(Duration.ofMillis(300)).build());
+        assertThatThrownBy(() -> Waiting.forMono(impatient.acquire())).isInstanceOf(LockTimeoutException.class); // 3
+        assertThat(held.isValid()).isTrue();
+        Waiting.forMono(held.release());
+    }
+
+    /** A program that deletes the node of a waiter does not let two claims hold: the waiter begins again. */
+    @Test
+    void waiterWhoseNodeIsDeletedDoesNotHoldWithoutOne() {
+        LockLease held = Waiting.forMono(others.lock("deleted").acquire());
+        int watches = store.server().watches();
+        CompletableFuture<LockLease> waiter = locks.lock("deleted").acquire().toFuture();
+        Waiting.until(
+                "the node in front and its own are watched",
+                () -> store.server().watches() >= watches + 2);
+        String own = store.claims(ROOT).stream()
+                .max((a, b) -> a.substring(a.length() - 10).compareTo(b.substring(b.length() - 10)))
+                .orElseThrow();
+        store.delete(own);
+        Waiting.until(
+                "it has another node",
+                () -> store.claims(ROOT).size() == 2 && !store.claims(ROOT).contains(own));
+        assertThat(waiter).isNotDone();
+        Waiting.forMono(held.release());
+        assertThat(waiter).succeedsWithin(Waiting.PATIENCE);
+        Waiting.forMono(waiter.join().release());
+    }
+}
