@@ -31,6 +31,8 @@ final class Mutants {
                     10_000L,
                     "REDIS token that is not kept",
                     2_000L,
+                    "REDIS no tombstone of a reader",
+                    24_000L,
                     "ZOOKEEPER proof that does not age",
                     31_000L);
 
