@@ -6,25 +6,24 @@ import java.util.List;
 /** A part of the back end that has one thing wrong. */
 public enum WrongPart {
     /** All is right. */
-    NONE(Parts.REAL),
+    NONE,
 
     /** The last number is believed after the server has deleted the queue, and another client has made it again. */
-    NUMBERS_OF_A_FORMER_QUEUE(new Parts(NeverBeginsAgain::new, SessionProof::new)),
+    NUMBERS_OF_A_FORMER_QUEUE,
 
     /** A node of the own session is passed over although its claim goes on. */
-    PASSED_HOLDER(new Parts(PassesHolders::new, SessionProof::new)),
+    PASSED_HOLDER,
 
     /** What the newest transaction has proved counts from the hand-over, however old the transaction is. */
-    PROOF_THAT_DOES_NOT_AGE(new Parts(LockQueue::new, DoesNotAge::new));
-
-    private final Parts parts;
-
-    WrongPart(Parts parts) {
-        this.parts = parts;
-    }
+    PROOF_THAT_DOES_NOT_AGE;
 
     Parts parts() {
-        return parts;
+        return switch (this) {
+            case NONE -> Parts.REAL;
+            case NUMBERS_OF_A_FORMER_QUEUE -> new Parts(NeverBeginsAgain::new, SessionProof::new);
+            case PASSED_HOLDER -> new Parts(PassesHolders::new, SessionProof::new);
+            case PROOF_THAT_DOES_NOT_AGE -> new Parts(LockQueue::new, DoesNotAge::new);
+        };
     }
 
     private static final class NeverBeginsAgain extends LockQueue<Place> {

@@ -181,7 +181,7 @@ class LockQueue<C> {
             isOld = true;
         }
         QueueNode node = QueueNode.parse(name);
-        return node != null && (others.remove(node) | forget(node));
+        return node != null && (others.remove(node) || forget(node));
     }
 
     boolean isReading() {
