@@ -284,11 +284,13 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
                 && candidate.isPresent(master, look);
     }
 
-    /** The claim is being released everywhere: waits for nothing any more. */
-    void stopPending() {
-        masters.all().forEach(master -> {
-            boolean unused = stop(master);
-        });
+    /** Whether the answer of this master is still to come. */
+    boolean isAwaiting(int master) {
+        Poll<LockAttempt> poll;
+        synchronized (this) {
+            poll = polls[master];
+        }
+        return poll != null && poll.isAwaiting(master);
     }
 
     private boolean stop(int master) {

@@ -115,7 +115,7 @@ final class Candidate {
             if (!look.id().equals(idAt(master))) {
                 return look; // retired before; once more does no harm
             }
-            last = toRelease(master, look);
+            last = toRelease(master, look, false);
             generations[master]++;
             looks[master] = 0;
             unanswered[master] = 0;
@@ -129,11 +129,17 @@ final class Candidate {
         return look.id().equals(idAt(master));
     }
 
-    /** The claim to release at this master for good. */
-    synchronized LockClaim toRelease(int master, LockClaim claim) {
+    /**
+     * The claim to release at this master for good.
+     *
+     * @param isLastAwaited whether the answer to the last look there is still awaited. Then the release follows that look, or makes the master
+     *     remember it by a count that the master has not seen yet
+     */
+    synchronized LockClaim toRelease(int master, LockClaim claim, boolean isLastAwaited) {
         int sent = looks[master] == 0 ? claim.attempt() : looks[master];
+        int givenUp = unanswered[master] - (isLastAwaited ? 1 : 0);
         // A count that the master has not seen makes it remember the release, for the look that may still arrive there.
-        return known(master, claim, unanswered[master] > 0 ? sent + 1 : sent);
+        return known(master, claim, givenUp > 0 ? sent + 1 : sent);
     }
 
     private LockClaim known(int master, LockClaim claim, int attempt) {

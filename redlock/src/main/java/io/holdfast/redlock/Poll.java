@@ -118,6 +118,11 @@ final class Poll<A> {
         return stopped;
     }
 
+    boolean isAwaiting(int master) {
+        Ask ask = asks.get(master);
+        return ask != null && !ask.isFinished;
+    }
+
     private void timeUp() {
         Scheduler clock = Objects.requireNonNull(scheduler, "asked by nobody");
         boolean isAnyNew = false;

@@ -51,10 +51,10 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
 
     private void start() {
         AcquireRound underWay = candidate.close();
-        if (underWay != null) {
-            underWay.stopPending();
+        for (int master : masters.all()) {
+            boolean isAwaited = underWay != null && underWay.isAwaiting(master);
+            there.add(candidate.toRelease(master, claim, isAwaited));
         }
-        masters.all().forEach(master -> there.add(candidate.toRelease(master, claim)));
         Poll<Ownership> poll =
                 new Poll<>(masters.size(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
         // Not stopped by a cancellation: a release under way is wanted, whoever waits for it.

@@ -4,7 +4,8 @@
 --         run while some of them are on their way to another master. For all keys, and the states of the record, see record.lua
 -- ARGV    of each operation four:
 --         1  id of the claim
---         2  A<lease ms> to acquire with the first look and without a floor, a<lease ms> to acquire otherwise
+--         2  A<lease ms> to acquire with the first look and without a floor, T<lease ms> with the first look and a floor, a<lease ms> to
+--            acquire otherwise
 --            R<attempt> to release when each look was answered, r<attempt> when one was not; attempt: looks sent so far
 --         3  to acquire: 'attempt lease channel', as it is kept in the record; the channel is empty for a claim that is not watched
 --            to release: the client's channel
@@ -45,7 +46,7 @@ for i = 1, count do
     now = time[1] * 1000000 + time[2]
   end
   -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
-  if oom and (what == 'A' or what == 'a') then
+  if oom and (what == 'A' or what == 'T' or what == 'a') then
     answer = oom
   elseif state and find(state, '^H[0-7]') and find(record, '\n', 35, true) then
     local is_ours = find(record, id, -#id, true) and sub(record, -#id - 1, -#id - 1) == '\n'
@@ -72,7 +73,7 @@ for i = 1, count do
         oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
       end
     end
-  elseif what == 'A' then
+  elseif what == 'A' or what == 'T' then
     local is_free = state and #record == 18 and not find(record, '%D', 3)
     local flag, last = '0', nil
     if state == 'F0' and is_free then
@@ -84,6 +85,10 @@ for i = 1, count do
     end
     if last then
       local expires, token = now + number * 1000, last < now and now or last + 1
+      local floor = what == 'T' and tonumber(string.match(ARGV[at], ' (%d+) ')) or 0
+      if token < floor then
+        note, token = note .. ' ' .. format('%d%06d', now / 1000000, now % 1000000), floor
+      end
       local saved = take('SET', key, 'H' .. flag .. format('%010d%06d%010d%06d', expires / 1000000, expires % 1000000, token / 1000000,
         token % 1000000) .. note .. '\n' .. id, 'EXAT', format('%d', (expires > token and expires or token) / 1000000 + 7200))
       answer = saved.err and saved or token
