@@ -61,6 +61,11 @@ record Comparison(
         return kind == Kind.CONTENDED;
     }
 
+    /** A fault is for Holdfast alone: the ratio is to its own cycles without that fault. */
+    boolean takesPart(PeerChoice peer, Health health) {
+        return health == Health.HEALTHY || peer == QuorumPeer.HOLDFAST;
+    }
+
     boolean isQuorum() {
         return kind == Kind.QUORUM;
     }

@@ -52,7 +52,9 @@ final class ComparisonRun implements AutoCloseable {
         for (int lanes : comparison.lanes()) {
             for (Health masters : comparison.masters()) {
                 for (PeerChoice peer : comparison.peers()) {
-                    measure(peer, lanes, masters, time).ifPresent(observations::add);
+                    if (comparison.takesPart(peer, masters)) {
+                        measure(peer, lanes, masters, time).ifPresent(observations::add);
+                    }
                 }
             }
         }

@@ -69,6 +69,9 @@ class PlanTest {
             for (int lanes : comparison.lanes()) {
                 for (PeerChoice peer : comparison.peers()) {
                     for (Health masters : comparison.masters()) {
+                        if (!comparison.takesPart(peer, masters)) {
+                            continue;
+                        }
                         for (String metric : List.of(Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION)) {
                             Map<String, String> parameters = comparison.parameters(peer, lanes, masters);
                             samples.add(new Sample(comparison.benchmark(), parameters, metric, 1, 1));
