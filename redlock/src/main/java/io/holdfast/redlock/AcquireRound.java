@@ -45,7 +45,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
     private Election.@Nullable Next outcome;
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private AcquireRound(
+    AcquireRound(
             Masters masters, Candidates candidates, Candidate candidate, LockClaim claim, MonoSink<LockAttempt> sink) {
         this.masters = masters;
         this.candidates = candidates;
@@ -65,24 +65,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
         requests = new QuorumRequest[masters.size()];
     }
 
-    static Mono<LockAttempt> ask(Masters masters, Candidates candidates, LockClaim claim) {
-        return Mono.defer(() -> {
-            Candidate candidate = candidates.of(claim, masters.now());
-            return candidate
-                    .inTurn(Mono.<LockAttempt>create(
-                            sink -> new AcquireRound(masters, candidates, candidate, claim, sink).start()))
-                    .doOnCancel(() -> forgetUnlessAsked(candidates, candidate));
-        });
-    }
-
-    /** Who leaves before anything was asked may have released the claim before it was even remembered. */
-    private static void forgetUnlessAsked(Candidates candidates, Candidate candidate) {
-        if (!candidate.wasAsked() && !candidate.isWatched()) {
-            candidates.forget(candidate);
-        }
-    }
-
-    private void start() {
+    void start() {
         AcquireRound before = candidate.begin(this, askedAtNanos);
         if (before != null) {
             before.giveWay();
@@ -196,11 +179,20 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
         } else if (next instanceof Election.Next.Lost) {
             lost();
+            hasToWait();
         } else if (next instanceof Election.Next.Failed) {
             ended(false);
             Vote vote = vote(Vote.Outcome.UNKNOWN);
             masters.tell(vote);
             sink.error(undecided(vote));
+            hasToWait();
+        }
+    }
+
+    /** After the answer: a claim that is watched from now on makes an attempt when it is told so. */
+    private void hasToWait() {
+        if (claim.waiting() != Waiting.NONE) {
+            candidate.hasToWait();
         }
     }
 

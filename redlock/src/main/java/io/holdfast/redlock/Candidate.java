@@ -3,14 +3,12 @@ package io.holdfast.redlock;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * What this client knows of one claim: under which id it stands at each master, and the token that a majority holds.
@@ -34,8 +32,7 @@ final class Candidate {
     private final long[] tokens;
     private final boolean[] lost;
     private final boolean[] returning;
-    private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
-    private final AtomicReference<Mono<Void>> turn = new AtomicReference<>(Mono.empty());
+    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
     // All below: guarded by this.
     private long token;
@@ -48,6 +45,21 @@ final class Candidate {
     private boolean everWon;
     private boolean closed;
     private @Nullable AcquireRound round;
+    private boolean isInRound;
+    private final Queue<Runnable> nextRounds = new ArrayDeque<>(1);
+
+    /** What was made last: the masters mostly know the claim by the same id and number, and get the same object then. */
+    private @Nullable LockClaim made;
+
+    /** Told what concerns the watch of a claim. */
+    interface Listener {
+
+        /** The claim has another id at this master from now on. */
+        void renamed(int master);
+
+        /** An attempt has not got the lock. */
+        void hasToWait();
+    }
 
     Candidate(String id, int masters) {
         this.id = id;
@@ -63,16 +75,28 @@ final class Candidate {
         return id;
     }
 
-    /** One round after the other: two of one claim at once could undo each other's votes. */
-    <T> Mono<T> inTurn(Mono<T> next) {
-        return Mono.defer(() -> {
-            Sinks.Empty<Void> over = Sinks.empty();
-            Mono<Void> before = turn.getAndSet(over.asMono());
-            // Whoever leaves while waiting for its turn must not let the one behind pass the one in front.
-            return before.then(next)
-                    .doFinally(end -> before.subscribe(
-                            nothing -> {}, error -> {}, () -> over.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST)));
-        });
+    /** One round after the other: two of one claim at once could undo each other's votes. Runs it now, or when the rounds before are over. */
+    void enter(Runnable next) {
+        synchronized (this) {
+            if (isInRound) {
+                nextRounds.add(next);
+                return;
+            }
+            isInRound = true;
+        }
+        next.run();
+    }
+
+    /** The round is over. */
+    void exit() {
+        Runnable next;
+        synchronized (this) {
+            next = nextRounds.poll();
+            isInRound = next != null;
+        }
+        if (next != null) {
+            next.run();
+        }
     }
 
     /** The claim as this master knows it. */
@@ -94,7 +118,7 @@ final class Candidate {
     private LockClaim look(int master, LockClaim claim, Waiting waiting, long floor) {
         looks[master]++;
         unanswered[master]++;
-        return known(master, claim, looks[master]).withWaiting(waiting).withTokenFloor(floor);
+        return known(master, claim, looks[master], waiting, floor);
     }
 
     /** The answer of a look was seen. */
@@ -120,7 +144,7 @@ final class Candidate {
             looks[master] = 0;
             unanswered[master] = 0;
         }
-        renamed.forEach(watcher -> watcher.accept(master));
+        listeners.forEach(watch -> watch.renamed(master));
         return last;
     }
 
@@ -143,23 +167,44 @@ final class Candidate {
     }
 
     private LockClaim known(int master, LockClaim claim, int attempt) {
-        return new LockClaim(claim.key(), idAt(master), claim.lease(), claim.waiting(), attempt, claim.tokenFloor());
+        return known(master, claim, attempt, claim.waiting(), claim.tokenFloor());
+    }
+
+    private LockClaim known(int master, LockClaim claim, int attempt, Waiting waiting, long floor) {
+        String there = idAt(master);
+        LockClaim last = made;
+        if (last == null
+                || last.attempt() != attempt
+                || last.tokenFloor() != floor
+                || last.waiting() != waiting
+                || !last.id().equals(there)
+                || !last.lease().equals(claim.lease())
+                || !last.key().equals(claim.key())) {
+            last = new LockClaim(claim.key(), there, claim.lease(), waiting, attempt, floor);
+            made = last;
+        }
+        return last;
     }
 
     private String idAt(int master) {
         return generations[master] == 0 ? id : id + "." + generations[master];
     }
 
-    void onRename(IntConsumer watcher) {
-        renamed.add(watcher);
+    void listenBy(Listener watch) {
+        listeners.add(watch);
     }
 
-    void offRename(IntConsumer watcher) {
-        renamed.remove(watcher);
+    void listenNoMore(Listener watch) {
+        listeners.remove(watch);
     }
 
     boolean isWatched() {
-        return !renamed.isEmpty();
+        return !listeners.isEmpty();
+    }
+
+    /** An attempt has not got the lock. */
+    void hasToWait() {
+        listeners.forEach(Listener::hasToWait);
     }
 
     /** Makes this round the present one, and gives the one before it, whose late answers are in the way now. */

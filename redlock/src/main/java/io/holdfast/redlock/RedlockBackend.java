@@ -149,7 +149,7 @@ public final class RedlockBackend implements LockBackend {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(Printable.text(claim.key().name()), claim.tokenFloor()));
             }
-            return AcquireRound.ask(masters, candidates, claim);
+            return RoundTurn.ask(masters, candidates, claim);
         });
     }
 
@@ -180,13 +180,14 @@ public final class RedlockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>Armed when a majority of the masters is; fails when no majority can be watched any more.
+     * <p>Armed when a majority of the masters is; fails when no majority can be watched any more. Masters are watched from the claim's first
+     * attempt on that did not get the lock, and else 50 ms after the subscription.
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Flux.defer(() ->
-                isClosed ? Flux.error(closed("watch", claim.key().name())) : VoteWatch.of(masters, candidates, claim));
+                isClosed ? Flux.error(closed("watch", claim.key().name())) : DeferredWatch.of(masters, candidates, claim));
     }
 
     /**
