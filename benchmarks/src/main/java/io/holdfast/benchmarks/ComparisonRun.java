@@ -106,8 +106,7 @@ final class ComparisonRun implements AutoCloseable {
     }
 
     private void fail(PeerChoice peer, int lanes, IllegalStateException reason) {
-        failures.add(
-                "%s %s, %d lanes: %s".formatted(comparison.benchmark(), peer.name(), lanes, reason.getMessage()));
+        failures.add("%s %s, %d lanes: %s".formatted(comparison.benchmark(), peer.name(), lanes, reason.getMessage()));
         boolean unused = failed(peer).add(lanes);
         Contestant broken = contestants.remove(peer);
         if (broken != null) {

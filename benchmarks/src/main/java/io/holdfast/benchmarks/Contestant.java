@@ -101,7 +101,8 @@ final class Contestant implements AutoCloseable {
         double clientNanos = clients.stream().mapToLong(Reading::cpuNanos).sum();
         values.put(Sample.CLIENT_CPU, clientNanos / cycles / 1e3);
         values.put(Sample.SERVER_CPU, serverNanos / cycles / 1e3);
-        values.put(Sample.SWITCHES, clients.stream().mapToLong(Reading::switches).sum() / cycles);
+        values.put(
+                Sample.SWITCHES, clients.stream().mapToLong(Reading::switches).sum() / cycles);
         return values;
     }
 

@@ -26,7 +26,9 @@ class PlanTest {
         for (Comparison comparison : plan.comparisons()) {
             int peers = comparison.peers().size();
             seconds += peers * (1.5 * comparison.processes() + plan.warmUpSeconds());
-            seconds += plan.rounds() * peers * comparison.lanes().size()
+            seconds += plan.rounds()
+                    * peers
+                    * comparison.lanes().size()
                     * comparison.masters().size()
                     * (0.7 + plan.seconds());
         }

@@ -144,7 +144,8 @@ class ScriptCostIT {
             assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
             steps.add("release");
         }
-        assertThat(costs(steps)).allSatisfy((step, cost) -> assertThat(cost.calls()).isEqualTo(3));
+        assertThat(costs(steps))
+                .allSatisfy((step, cost) -> assertThat(cost.calls()).isEqualTo(3));
     }
 
     /** Each kind of call once, after which there are as many waiters as before. */

@@ -36,8 +36,8 @@ final class PutBack implements ResponseHandler<LockAttempt> {
             return;
         }
         PutBack putBack = new PutBack(masters, candidate, master, look);
-        QuorumRequest<LockAttempt> request = new QuorumRequest<>(
-                masters, List.of(master), masters.limits(claim.lease()), Context.empty(), putBack);
+        QuorumRequest<LockAttempt> request =
+                new QuorumRequest<>(masters, List.of(master), masters.limits(claim.lease()), Context.empty(), putBack);
         request.ask(it -> Mono.defer(() -> masters.backend(it).tryAcquire(look)));
     }
 

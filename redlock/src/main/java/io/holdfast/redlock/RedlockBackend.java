@@ -186,8 +186,9 @@ public final class RedlockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Flux.defer(() ->
-                isClosed ? Flux.error(closed("watch", claim.key().name())) : DeferredWatch.of(masters, candidates, claim));
+        return Flux.defer(() -> isClosed
+                ? Flux.error(closed("watch", claim.key().name()))
+                : DeferredWatch.of(masters, candidates, claim));
     }
 
     /**

@@ -26,14 +26,12 @@ class QuorumRequestTest {
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
 
     private final Masters masters = new Masters(
-            RedlockBackend.builder(Stream.generate(() -> new Master(time)).limit(3).toList()), time);
+            RedlockBackend.builder(
+                    Stream.generate(() -> new Master(time)).limit(3).toList()),
+            time);
 
     private final QuorumRequest<String> request = new QuorumRequest<>(
-            masters,
-            List.of(0),
-            new TimeLimits(LIMIT, new FirstContacts(3)),
-            Context.empty(),
-            new ResponseHandler<>() {
+            masters, List.of(0), new TimeLimits(LIMIT, new FirstContacts(3)), Context.empty(), new ResponseHandler<>() {
                 @Override
                 public void heard(int master, String answer) {
                     throw new AssertionError("no master answers");

@@ -65,7 +65,8 @@ class RequestDeadlinesTest {
                 }
             }
             time.advanceTimeBy(Duration.ofMillis(101));
-            assertThat(passed).containsExactlyElementsOf(expected.stream().sorted().toList());
+            assertThat(passed)
+                    .containsExactlyElementsOf(expected.stream().sorted().toList());
         }
     }
 

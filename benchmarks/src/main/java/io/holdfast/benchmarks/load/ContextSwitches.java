@@ -41,7 +41,8 @@ final class ContextSwitches {
     static long of(String status) {
         return status.lines()
                 .filter(it -> it.contains("voluntary_ctxt_switches:"))
-                .mapToLong(it -> Long.parseLong(it.substring(it.indexOf(':') + 1).strip()))
+                .mapToLong(
+                        it -> Long.parseLong(it.substring(it.indexOf(':') + 1).strip()))
                 .sum();
     }
 }

@@ -25,7 +25,8 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long s
         long bytes = Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
                 .filter(it -> it > 0)
                 .sum();
-        return new Reading(cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes, ContextSwitches.ofThisProcess());
+        return new Reading(
+                cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes, ContextSwitches.ofThisProcess());
     }
 
     /** What happened after the earlier reading. */
