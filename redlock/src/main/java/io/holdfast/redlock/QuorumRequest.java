@@ -28,11 +28,8 @@ final class QuorumRequest<A> extends RequestDeadlines.Deadline {
     /** Where Reactor looks for what to do with an error that comes too late for its subscriber. By default it is logged as an error. */
     private static final String LATE_ERRORS = "reactor.onErrorDropped.local";
 
-    private static final Consumer<Throwable> CAME_LATE =
-            error -> LOG.debug("A master has failed after it was not awaited any more", error);
-
     /** Of a subscriber without a context, as most are. */
-    private static final Context NO_CONTEXT = Context.of(LATE_ERRORS, CAME_LATE);
+    private static final Context NO_CONTEXT = Context.of(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
 
     @SuppressWarnings("rawtypes") // a class literal has no type arguments
     private static final AtomicIntegerFieldUpdater<QuorumRequest> ANSWERS =
@@ -67,9 +64,15 @@ final class QuorumRequest<A> extends RequestDeadlines.Deadline {
         this.masters = masters;
         this.asked = asked;
         this.limits = limits;
-        this.context = context.isEmpty() ? NO_CONTEXT : context.put(LATE_ERRORS, CAME_LATE);
+        this.context = context.isEmpty()
+                ? NO_CONTEXT
+                : context.put(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
         this.handler = handler;
         responses = new AtomicReferenceArray<>(masters.size());
+    }
+
+    private static void cameLate(Throwable error) {
+        LOG.debug("A master has failed after it was not awaited any more", error);
     }
 
     /** Asks; returns when all are asked. Called once. */
@@ -267,7 +270,7 @@ final class QuorumRequest<A> extends RequestDeadlines.Deadline {
                 stopTimerWhenDone();
                 handler.failed(master, error);
             } else {
-                CAME_LATE.accept(error);
+                cameLate(error);
             }
         }
 
