@@ -179,20 +179,11 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
         } else if (next instanceof Election.Next.Lost) {
             lost();
-            hasToWait();
         } else if (next instanceof Election.Next.Failed) {
             ended(false);
             Vote vote = vote(Vote.Outcome.UNKNOWN);
             masters.tell(vote);
             sink.error(undecided(vote));
-            hasToWait();
-        }
-    }
-
-    /** After the answer: a claim that is watched from now on makes an attempt when it is told so. */
-    private void hasToWait() {
-        if (claim.waiting() != Waiting.NONE) {
-            candidate.hasToWait();
         }
     }
 

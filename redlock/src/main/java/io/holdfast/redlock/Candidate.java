@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,7 @@ final class Candidate {
     private final long[] tokens;
     private final boolean[] lost;
     private final boolean[] returning;
-    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+    private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
 
     // All below: guarded by this.
     private long token;
@@ -50,16 +51,6 @@ final class Candidate {
 
     /** What was made last: the masters mostly know the claim by the same id and number, and get the same object then. */
     private @Nullable LockClaim made;
-
-    /** Told what concerns the watch of a claim. */
-    interface Listener {
-
-        /** The claim has another id at this master from now on. */
-        void renamed(int master);
-
-        /** An attempt has not got the lock. */
-        void hasToWait();
-    }
 
     Candidate(String id, int masters) {
         this.id = id;
@@ -144,7 +135,7 @@ final class Candidate {
             looks[master] = 0;
             unanswered[master] = 0;
         }
-        listeners.forEach(watch -> watch.renamed(master));
+        renamed.forEach(watcher -> watcher.accept(master));
         return last;
     }
 
@@ -190,21 +181,16 @@ final class Candidate {
         return generations[master] == 0 ? id : id + "." + generations[master];
     }
 
-    void listenBy(Listener watch) {
-        listeners.add(watch);
+    void onRename(IntConsumer watcher) {
+        renamed.add(watcher);
     }
 
-    void listenNoMore(Listener watch) {
-        listeners.remove(watch);
+    void offRename(IntConsumer watcher) {
+        renamed.remove(watcher);
     }
 
     boolean isWatched() {
-        return !listeners.isEmpty();
-    }
-
-    /** An attempt has not got the lock. */
-    void hasToWait() {
-        listeners.forEach(Listener::hasToWait);
+        return !renamed.isEmpty();
     }
 
     /** Makes this round the present one, and gives the one before it, whose late answers are in the way now. */

@@ -180,15 +180,14 @@ public final class RedlockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>Armed when a majority of the masters is; fails when no majority can be watched any more. Masters are watched from the claim's first
-     * attempt on that did not get the lock, and else 50 ms after the subscription.
+     * <p>Armed when a majority of the masters is; fails when no majority can be watched any more.
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Flux.defer(() -> isClosed
                 ? Flux.error(closed("watch", claim.key().name()))
-                : DeferredWatch.of(masters, candidates, claim));
+                : VoteWatch.of(masters, candidates, claim));
     }
 
     /**

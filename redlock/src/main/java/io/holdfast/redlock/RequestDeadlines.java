@@ -1,7 +1,6 @@
 package io.holdfast.redlock;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +21,6 @@ final class RequestDeadlines {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedlockBackend.class);
 
-    private static final int FIRST_CAPACITY = 64;
-
     /** What is to happen once at a time, unless it is taken off before. */
     abstract static class Deadline {
 
@@ -40,8 +37,7 @@ final class RequestDeadlines {
     private final Scheduler timer;
 
     // All below: guarded by this. The heap has the earliest deadline first.
-    private Deadline[] heap = new Deadline[FIRST_CAPACITY];
-    private int size;
+    private final List<Deadline> heap = new ArrayList<>();
     private boolean isWaking;
     private long wakeNanos;
 
@@ -76,7 +72,7 @@ final class RequestDeadlines {
             List<Deadline> all;
             synchronized (this) {
                 isWaking = false;
-                all = new ArrayList<>(Arrays.asList(heap).subList(0, size));
+                all = List.copyOf(heap);
                 all.forEach(this::remove);
             }
             all.forEach(RequestDeadlines::pass);
@@ -96,11 +92,11 @@ final class RequestDeadlines {
         }
         long next;
         synchronized (this) {
-            if (size == 0 || (isWaking && wakeNanos - heap[0].dueNanos <= 0)) {
+            if (heap.isEmpty() || (isWaking && wakeNanos - heap.get(0).dueNanos <= 0)) {
                 return;
             }
             isWaking = true;
-            next = heap[0].dueNanos;
+            next = heap.get(0).dueNanos;
             wakeNanos = next;
         }
         wakeAt(next);
@@ -116,21 +112,18 @@ final class RequestDeadlines {
     }
 
     private synchronized @Nullable Deadline takeDue(long nowNanos) {
-        if (size == 0 || heap[0].dueNanos - nowNanos > 0) {
+        if (heap.isEmpty() || heap.get(0).dueNanos - nowNanos > 0) {
             return null;
         }
-        Deadline due = heap[0];
+        Deadline due = heap.get(0);
         remove(due);
         return due;
     }
 
     private void add(Deadline deadline, long dueNanos) {
         deadline.dueNanos = dueNanos;
-        if (size == heap.length) {
-            heap = Arrays.copyOf(heap, 2 * size);
-        }
-        size++;
-        raise(deadline, size - 1);
+        heap.add(deadline);
+        raise(deadline, heap.size() - 1);
     }
 
     private void remove(Deadline deadline) {
@@ -139,9 +132,7 @@ final class RequestDeadlines {
             return;
         }
         deadline.place = Deadline.OFF;
-        size--;
-        Deadline last = heap[size];
-        heap[size] = null;
+        Deadline last = heap.remove(heap.size() - 1);
         if (last != deadline) {
             raise(last, place);
             lower(last, last.place);
@@ -150,8 +141,8 @@ final class RequestDeadlines {
 
     private void raise(Deadline deadline, int from) {
         int place = from;
-        while (place > 0 && deadline.dueNanos - heap[(place - 1) / 2].dueNanos < 0) {
-            put(heap[(place - 1) / 2], place);
+        while (place > 0 && deadline.dueNanos - heap.get((place - 1) / 2).dueNanos < 0) {
+            put(heap.get((place - 1) / 2), place);
             place = (place - 1) / 2;
         }
         put(deadline, place);
@@ -159,11 +150,11 @@ final class RequestDeadlines {
 
     private void lower(Deadline deadline, int from) {
         int place = from;
-        for (int child = earlierChild(place); child < size; child = earlierChild(place)) {
-            if (heap[child].dueNanos - deadline.dueNanos >= 0) {
+        for (int child = earlierChild(place); child < heap.size(); child = earlierChild(place)) {
+            if (heap.get(child).dueNanos - deadline.dueNanos >= 0) {
                 break;
             }
-            put(heap[child], place);
+            put(heap.get(child), place);
             place = child;
         }
         put(deadline, place);
@@ -171,12 +162,12 @@ final class RequestDeadlines {
 
     private int earlierChild(int place) {
         int left = 2 * place + 1;
-        boolean isRightEarlier = left + 1 < size && heap[left + 1].dueNanos - heap[left].dueNanos < 0;
+        boolean isRightEarlier = left + 1 < heap.size() && heap.get(left + 1).dueNanos - heap.get(left).dueNanos < 0;
         return isRightEarlier ? left + 1 : left;
     }
 
     private void put(Deadline deadline, int place) {
-        heap[place] = deadline;
+        heap.set(place, deadline);
         deadline.place = place;
     }
 }

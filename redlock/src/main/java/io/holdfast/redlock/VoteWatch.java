@@ -12,15 +12,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
 /**
- * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has there. See
- * {@link DeferredWatch} for when it begins.
+ * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has there, and is disposed of
+ * with its own subscriber.
  *
  * <p>A release is told by several masters and to all contenders at once. So what a waiter is told is put together until a majority may be
  * free: a single vote that somebody gave up wakes nobody who needs more than that. It is passed on after a short pause of random length, see
@@ -59,11 +61,12 @@ final class VoteWatch {
 
     private final Disposable.Swap pause = Disposables.swap();
     private final AtomicBoolean pausing = new AtomicBoolean();
+    private final IntConsumer renamed = this::watchAgain;
 
     /** Guarded by itself. */
     private final WatchTally tally;
 
-    VoteWatch(Masters masters, Candidate candidate, LockClaim claim, FluxSink<WatchSignal> sink) {
+    private VoteWatch(Masters masters, Candidate candidate, LockClaim claim, FluxSink<WatchSignal> sink) {
         this.masters = masters;
         this.candidate = candidate;
         this.claim = claim;
@@ -78,20 +81,27 @@ final class VoteWatch {
         });
     }
 
-    void start() {
+    static Flux<WatchSignal> of(Masters masters, Candidates candidates, LockClaim claim) {
+        return Flux.create(
+                sink -> new VoteWatch(masters, candidates.of(claim, masters.now()), claim, sink).start(),
+                FluxSink.OverflowStrategy.BUFFER);
+    }
+
+    private void start() {
+        candidate.onRename(renamed);
+        sink.onDispose(this::stop);
         masters.all().forEach(master -> begunAt.set(master, masters.now()));
         masters.all().forEach(this::watch);
     }
 
-    /** What is subscribed to later, on another thread, is disposed of at once. */
-    void stop() {
+    private void stop() {
+        candidate.offRename(renamed);
         pause.dispose();
         repairs.forEach(Disposable::dispose);
         lines.forEach(Disposable::dispose);
     }
 
-    /** The claim has another id there, or the watch of this master has failed. */
-    void watchAgain(int master) {
+    private void watchAgain(int master) {
         synchronized (tally) {
             tally.renewed(master);
         }

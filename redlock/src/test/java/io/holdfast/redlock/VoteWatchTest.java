@@ -40,7 +40,7 @@ class VoteWatchTest {
     private List<WatchSignal> watch(LockClaim claim, List<Disposable> to) {
         List<WatchSignal> signals = new ArrayList<>();
         to.add(client.backend.watch(claim).subscribe(signals::add));
-        five.pass(DeferredWatch.UNWATCHED);
+        five.pass(Duration.ZERO);
         return signals;
     }
 
@@ -119,63 +119,6 @@ class VoteWatchTest {
         return IntStream.range(0, 5)
                 .mapToObj(i -> new WatchedInTheEnd(five.masters.get(i), failures[i]))
                 .toList();
-    }
-
-    private static long watched(List<WatchedInTheEnd> members) {
-        return members.stream().mapToInt(it -> it.watched).sum();
-    }
-
-    @Test
-    void noMasterIsWatchedForAClaimThatGetsTheLockAndGivesItBackSoon() {
-        List<WatchedInTheEnd> members = inTheEnd(0, 0, 0, 0, 0);
-        RedlockBackend backend = over(members);
-        LockClaim claim = Five.claim(Five.NAME, Waiting.QUEUE);
-        Disposable watch = backend.watch(claim).subscribe();
-        five.answer(backend.tryAcquire(claim));
-        five.answer(backend.release(claim));
-        watch.dispose();
-        five.pass(Five.LEASE);
-        assertThat(watched(members)).isZero();
-        assertThat(backend.candidateCount()).isZero();
-        five.subscribe(backend.close());
-    }
-
-    @Test
-    void aLeaseThatLastsIsWatchedAtEachMaster() {
-        List<WatchedInTheEnd> members = inTheEnd(0, 0, 0, 0, 0);
-        RedlockBackend backend = over(members);
-        LockClaim claim = Five.claim(Five.NAME, Waiting.QUEUE);
-        Disposable watch = backend.watch(claim).subscribe();
-        five.answer(backend.tryAcquire(claim));
-        five.pass(DeferredWatch.UNWATCHED);
-        assertThat(watched(members)).isEqualTo(5);
-        watch.dispose();
-        five.answer(backend.release(claim));
-        five.subscribe(backend.close());
-    }
-
-    @Test
-    void aClaimThatHasToWaitIsWatchedAtOnceAndToldSo() {
-        LockClaim held = Five.claim();
-        rival.mustAcquire(held);
-        LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
-        List<WatchSignal> signals = new ArrayList<>();
-        Disposable watch = client.backend.watch(waiting).subscribe(signals::add);
-        client.look(waiting);
-        assertThat(signals).containsExactly(new WatchSignal.Armed());
-        watch.dispose();
-        five.answer(client.backend.release(waiting));
-        five.answer(rival.backend.release(held));
-    }
-
-    @Test
-    void aWatchThatIsCancelledAtOnceWatchesNothingLater() {
-        List<WatchedInTheEnd> members = inTheEnd(0, 0, 0, 0, 0);
-        RedlockBackend backend = over(members);
-        backend.watch(Five.claim()).subscribe().dispose();
-        five.pass(Five.LEASE);
-        assertThat(watched(members)).isZero();
-        five.subscribe(backend.close());
     }
 
     @Test
@@ -405,7 +348,6 @@ class VoteWatchTest {
         five.answer(backend.tryAcquire(claim));
         List<WatchSignal> signals = new ArrayList<>();
         Disposable watch = backend.watch(claim).subscribe(signals::add);
-        five.pass(DeferredWatch.UNWATCHED);
         pushes.get(0)
                 .tryEmitNext(new WatchSignal.Granted(1, 1, Duration.ofSeconds(1)))
                 .orThrow();
@@ -426,7 +368,6 @@ class VoteWatchTest {
         RedlockBackend backend = over(pushing(pushes));
         TestSubscriber<WatchSignal> watch = TestSubscriber.create();
         backend.watch(Five.claim()).subscribe(watch);
-        five.pass(DeferredWatch.UNWATCHED);
         pushes.get(0).tryEmitError(new IllegalStateException("gone")).orThrow();
         assertThat(watch.isTerminated()).isFalse();
         pushes.get(1).tryEmitError(new IllegalStateException("gone too")).orThrow();
