@@ -185,9 +185,8 @@ public final class RedlockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Flux.defer(() -> isClosed
-                ? Flux.error(closed("watch", claim.key().name()))
-                : VoteWatch.of(masters, candidates, claim));
+        return Flux.defer(() ->
+                isClosed ? Flux.error(closed("watch", claim.key().name())) : VoteWatch.of(masters, candidates, claim));
     }
 
     /**
