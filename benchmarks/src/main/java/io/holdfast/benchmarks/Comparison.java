@@ -1,27 +1,34 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.load.MasterFaults.Health;
+import io.holdfast.benchmarks.peer.PeerChoice;
+import io.holdfast.benchmarks.peer.QuorumPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Peers that take turns at one Redis, each in a process of its own, or in two. The processes stay for all rounds, so each peer warms up
+ * Peers that take turns at one Redis, or at five masters, each in a process of its own, or in two. The processes stay for all rounds, so each peer warms up
  * once.
  *
  * @param kind of the workload
  * @param peers in the order of their turns
  * @param lanes how many, one after the other: locks in flight, or waiters for one lock
+ * @param masters what is wrong with them, one after the other
  * @param processes of each peer, which share the lanes
  */
-record Comparison(Kind kind, List<RedisPeer> peers, List<Integer> lanes, int processes) {
+record Comparison(
+        Kind kind, List<? extends PeerChoice> peers, List<Integer> lanes, List<Health> masters, int processes) {
 
     /** What all lanes do. */
     enum Kind {
         /** Each lane acquires and releases a lock of its own. */
         UNCONTENDED("RedisUncontended", "inFlight"),
         /** All lanes want one lock. */
-        CONTENDED("RedisContended", "waiters");
+        CONTENDED("RedisContended", "waiters"),
+        /** Each lane acquires and releases a lock of its own, at five masters. */
+        QUORUM("RedlockUncontended", "inFlight");
 
         private final String benchmark;
         private final String lanesName;
@@ -33,11 +40,16 @@ record Comparison(Kind kind, List<RedisPeer> peers, List<Integer> lanes, int pro
     }
 
     static Comparison uncontended(List<RedisPeer> peers, Integer... inFlight) {
-        return new Comparison(Kind.UNCONTENDED, peers, List.of(inFlight), 1);
+        return new Comparison(Kind.UNCONTENDED, peers, List.of(inFlight), List.of(Health.HEALTHY), 1);
     }
 
     static Comparison contended(int processes, List<RedisPeer> peers, Integer... waiters) {
-        return new Comparison(Kind.CONTENDED, peers, List.of(waiters), processes);
+        return new Comparison(Kind.CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), processes);
+    }
+
+    /** At five masters, with each of these states of theirs. */
+    static Comparison quorum(List<QuorumPeer> peers, List<Health> masters, Integer... inFlight) {
+        return new Comparison(Kind.QUORUM, peers, List.of(inFlight), masters, 1);
     }
 
     /** As reports call it. */
@@ -49,13 +61,25 @@ record Comparison(Kind kind, List<RedisPeer> peers, List<Integer> lanes, int pro
         return kind == Kind.CONTENDED;
     }
 
+    /** A fault is for Holdfast alone: the ratio is to its own cycles without that fault. */
+    boolean takesPart(PeerChoice peer, Health health) {
+        return health == Health.HEALTHY || peer == QuorumPeer.HOLDFAST;
+    }
+
+    boolean isQuorum() {
+        return kind == Kind.QUORUM;
+    }
+
     /** As reports tell a sample from others. */
-    Map<String, String> parameters(RedisPeer peer, int count) {
+    Map<String, String> parameters(PeerChoice peer, int count, Health health) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put("peer", peer.name());
         parameters.put(kind.lanesName, Integer.toString(count));
         if (isOneLock()) {
             parameters.put("processes", Integer.toString(processes));
+        }
+        if (isQuorum()) {
+            parameters.put("masters", health.name());
         }
         return parameters;
     }

@@ -1,13 +1,15 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.load.MasterFaults.Health;
 import io.holdfast.benchmarks.peer.Addresses;
-import io.holdfast.benchmarks.peer.RedisPeer;
+import io.holdfast.benchmarks.peer.PeerChoice;
 import io.holdfast.benchmarks.watch.Observation;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -21,10 +23,10 @@ final class ComparisonRun implements AutoCloseable {
     private final Addresses addresses;
     private final Duration warmUp;
     private final ServerCpu server;
-    private final Map<RedisPeer, Contestant> contestants = new EnumMap<>(RedisPeer.class);
+    private final Map<PeerChoice, Contestant> contestants = new HashMap<>();
 
     /** Numbers of lanes with which a peer has failed: it has no more turns with them. */
-    private final Map<RedisPeer, Set<Integer>> failed = new EnumMap<>(RedisPeer.class);
+    private final Map<PeerChoice, Set<Integer>> failed = new HashMap<>();
 
     private final List<String> failures = new ArrayList<>();
 
@@ -37,8 +39,8 @@ final class ComparisonRun implements AutoCloseable {
         this.comparison = comparison;
         this.addresses = addresses;
         this.warmUp = warmUp;
-        server = new ServerCpu(addresses.redis());
-        for (RedisPeer peer : comparison.peers()) {
+        server = comparison.isQuorum() ? ServerCpu.of(addresses.masterPids()) : ServerCpu.at(addresses.redis());
+        for (PeerChoice peer : comparison.peers()) {
             failed.put(peer, new TreeSet<>());
         }
     }
@@ -48,22 +50,31 @@ final class ComparisonRun implements AutoCloseable {
         comparison.peers().forEach(this::open);
         List<Observation> observations = new ArrayList<>();
         for (int lanes : comparison.lanes()) {
-            for (RedisPeer peer : comparison.peers()) {
-                open(peer);
-                Contestant contestant = contestants.get(peer);
-                if (contestant == null || failed(peer).contains(lanes)) {
-                    continue;
-                }
-                try {
-                    Map<String, Double> values = contestant.measure(lanes, time);
-                    observations.add(
-                            new Observation(comparison.benchmark(), comparison.parameters(peer, lanes), values));
-                } catch (IllegalStateException e) {
-                    fail(peer, lanes, e);
+            for (Health masters : comparison.masters()) {
+                for (PeerChoice peer : comparison.peers()) {
+                    if (comparison.takesPart(peer, masters)) {
+                        measure(peer, lanes, masters, time).ifPresent(observations::add);
+                    }
                 }
             }
         }
         return observations;
+    }
+
+    private Optional<Observation> measure(PeerChoice peer, int lanes, Health masters, Duration time) {
+        open(peer);
+        Contestant contestant = contestants.get(peer);
+        if (contestant == null || failed(peer).contains(lanes)) {
+            return Optional.empty();
+        }
+        try {
+            Map<String, Double> values = contestant.measure(lanes, masters, time);
+            return Optional.of(
+                    new Observation(comparison.benchmark(), comparison.parameters(peer, lanes, masters), values));
+        } catch (IllegalStateException e) {
+            fail(peer, lanes, e);
+            return Optional.empty();
+        }
     }
 
     /** What has failed so far. */
@@ -72,7 +83,7 @@ final class ComparisonRun implements AutoCloseable {
     }
 
     /** Opens and warms up a peer that has no processes, as long as there is a number of lanes with which it has not failed. */
-    private void open(RedisPeer peer) {
+    private void open(PeerChoice peer) {
         while (!contestants.containsKey(peer)) {
             List<Integer> rest = comparison.lanes().stream()
                     .filter(it -> !failed(peer).contains(it))
@@ -94,9 +105,8 @@ final class ComparisonRun implements AutoCloseable {
         }
     }
 
-    private void fail(RedisPeer peer, int lanes, IllegalStateException reason) {
-        failures.add(
-                "%s %s: %s".formatted(comparison.benchmark(), comparison.parameters(peer, lanes), reason.getMessage()));
+    private void fail(PeerChoice peer, int lanes, IllegalStateException reason) {
+        failures.add("%s %s, %d lanes: %s".formatted(comparison.benchmark(), peer.name(), lanes, reason.getMessage()));
         boolean unused = failed(peer).add(lanes);
         Contestant broken = contestants.remove(peer);
         if (broken != null) {
@@ -104,7 +114,7 @@ final class ComparisonRun implements AutoCloseable {
         }
     }
 
-    private Set<Integer> failed(RedisPeer peer) {
+    private Set<Integer> failed(PeerChoice peer) {
         return failed.getOrDefault(peer, Set.of());
     }
 

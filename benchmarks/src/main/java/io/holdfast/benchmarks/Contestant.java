@@ -1,9 +1,11 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.load.MasterFaults;
+import io.holdfast.benchmarks.load.MasterFaults.Health;
 import io.holdfast.benchmarks.load.Reading;
 import io.holdfast.benchmarks.load.WorkerProcess;
 import io.holdfast.benchmarks.peer.Addresses;
-import io.holdfast.benchmarks.peer.RedisPeer;
+import io.holdfast.benchmarks.peer.PeerChoice;
 import io.holdfast.benchmarks.report.Sample;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,11 +22,13 @@ final class Contestant implements AutoCloseable {
     private static final Duration SETTLING = Duration.ofMillis(500);
 
     private final Comparison comparison;
+    private final Addresses addresses;
     private final ServerCpu server;
     private final List<WorkerProcess> workers = new ArrayList<>();
 
-    Contestant(Comparison comparison, RedisPeer peer, Addresses addresses, ServerCpu server) {
+    Contestant(Comparison comparison, PeerChoice peer, Addresses addresses, ServerCpu server) {
         this.comparison = comparison;
+        this.addresses = addresses;
         this.server = server;
         // A process that was killed may have left locks behind.
         String prefix = "bench-" + UUID.randomUUID() + "-";
@@ -45,9 +49,29 @@ final class Contestant implements AutoCloseable {
     }
 
     /** What was measured, by the names that reports have for it. */
-    Map<String, Double> measure(int lanes, Duration time) {
+    Map<String, Double> measure(int lanes, Health masters, Duration time) {
         start(lanes);
+        settle(time);
+        if (masters == Health.HEALTHY) {
+            return measure(time);
+        }
+        try (MasterFaults faults = new MasterFaults(masters, addresses)) {
+            faults.begin();
+            try {
+                settle(time);
+                return measure(time);
+            } finally {
+                faults.end();
+            }
+        }
+    }
+
+    private static void settle(Duration time) {
         LockSupport.parkNanos(Math.min(SETTLING.toNanos(), time.toNanos()));
+    }
+
+    /** Of lanes that run; stops them. */
+    private Map<String, Double> measure(Duration time) {
         long serverBefore = server.nanos();
         List<Reading> before = readings();
         LockSupport.parkNanos(time.toNanos());
@@ -77,6 +101,8 @@ final class Contestant implements AutoCloseable {
         double clientNanos = clients.stream().mapToLong(Reading::cpuNanos).sum();
         values.put(Sample.CLIENT_CPU, clientNanos / cycles / 1e3);
         values.put(Sample.SERVER_CPU, serverNanos / cycles / 1e3);
+        values.put(
+                Sample.SWITCHES, clients.stream().mapToLong(Reading::switches).sum() / cycles);
         return values;
     }
 

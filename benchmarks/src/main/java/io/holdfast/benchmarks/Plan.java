@@ -1,5 +1,7 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.load.MasterFaults.Health;
+import io.holdfast.benchmarks.peer.QuorumPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +60,13 @@ record Plan(
         List<List<String>> once =
                 List.of(List.of("HandOff", "HOLDFAST", "2", "4"), List.of("HeldLeases", "100000", "20"));
         return new Plan(5, WARM_UP_SECONDS, 1, comparisons, List.of(), List.of(), once);
+    }
+
+    /** The goals of Redlock, in under four minutes on two cores: what to run after each change to it. */
+    static Plan redlock() {
+        List<Comparison> comparisons = List.of(Comparison.quorum(
+                List.of(QuorumPeer.HOLDFAST, QuorumPeer.LETTUCE), List.of(Health.HEALTHY, Health.ONE_HUNG), 1, 64));
+        return new Plan(9, 20, 1, comparisons, List.of(), List.of(), List.of());
     }
 
     /** In under fifteen minutes on two cores. */

@@ -97,18 +97,29 @@ final class Report {
         return text.append("\n## Everything\n").append(Table.ofAll(samples)).toString();
     }
 
-    /** A run of the Redis module alone is judged by its own, which are stricter. */
+    /** A run of one module alone is judged by its own, which are stricter. */
     private static List<Goal> goals(Path folder) {
+        if (folder.endsWith(Main.REDLOCK)) {
+            return Goals.ofRedlock();
+        }
         return folder.endsWith(Main.REDIS) ? Goals.ofRedis() : Goals.all();
     }
 
-    /** The goals of the Redis module, what a cycle costs, and the load that says how far to trust them. */
     static String goalsOfRedis(Path folder) throws IOException {
+        return goalsOf(Goals.ofRedis(), folder);
+    }
+
+    static String goalsOfRedlock(Path folder) throws IOException {
+        return goalsOf(Goals.ofRedlock(), folder);
+    }
+
+    /** The goals of one module, what a cycle costs, and the load that says how far to trust them. */
+    private static String goalsOf(List<Goal> goals, Path folder) throws IOException {
         List<Sample> samples = samples(folder);
         Map<String, String> environment = ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)));
         return "%n%s%s%nLoad before the run, on %s cores: %s%n"
                 .formatted(
-                        Table.ofGoals(Goals.ofRedis(), samples),
+                        Table.ofGoals(goals, samples),
                         Costs.table(samples),
                         environment.get(Machine.CORES),
                         environment.get(Machine.LOAD));

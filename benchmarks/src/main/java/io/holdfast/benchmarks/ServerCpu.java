@@ -3,26 +3,52 @@ package io.holdfast.benchmarks;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The CPU that a Redis server has used, by all threads of its process. */
+/** The CPU that servers have used, by all threads of their processes. */
 final class ServerCpu implements AutoCloseable {
 
     private static final Pattern USED = Pattern.compile("used_cpu_(?:user|sys):([0-9.]+)");
 
-    private final RedisClient client;
-    private final StatefulRedisConnection<String, String> connection;
+    private final LongSupplier nanos;
+    private final Runnable end;
 
-    ServerCpu(String uri) {
-        client = RedisClient.create(RedisURI.create(uri));
-        connection = client.connect();
+    private ServerCpu(LongSupplier nanos, Runnable end) {
+        this.nanos = nanos;
+        this.end = end;
     }
 
-    /** Since the server started. */
+    /** Of one Redis. */
+    static ServerCpu at(String uri) {
+        RedisClient client = RedisClient.create(RedisURI.create(uri));
+        StatefulRedisConnection<String, String> connection = client.connect();
+        return new ServerCpu(() -> nanosOf(connection.sync().info("cpu")), () -> {
+            connection.close();
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        });
+    }
+
+    /** Of processes on this machine, which need not answer. */
+    static ServerCpu of(List<Long> pids) {
+        return new ServerCpu(
+                () -> pids.stream().mapToLong(ServerCpu::nanosOfProcess).sum(), () -> {});
+    }
+
+    private static long nanosOfProcess(long pid) {
+        return ProcessHandle.of(pid)
+                .flatMap(process -> process.info().totalCpuDuration())
+                .map(Duration::toNanos)
+                .orElse(0L);
+    }
+
+    /** Since the servers started. */
     long nanos() {
-        return nanosOf(connection.sync().info("cpu"));
+        return nanos.getAsLong();
     }
 
     /** Of an answer to {@code INFO cpu}. */
@@ -40,7 +66,6 @@ final class ServerCpu implements AutoCloseable {
 
     @Override
     public void close() {
-        connection.close();
-        client.shutdown(0, 2, TimeUnit.SECONDS);
+        end.run();
     }
 }

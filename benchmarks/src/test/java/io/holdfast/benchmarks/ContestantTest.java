@@ -12,19 +12,20 @@ class ContestantTest {
 
     @Test
     void clientsOfTwoProcessesCountTogetherPerCycleOfBoth() {
-        Reading one = new Reading(3_000, 1_000_000_000, 60_000_000, 30_000_000);
-        Reading other = new Reading(1_000, 2_000_000_000, 20_000_000, 2_000_000);
+        Reading one = new Reading(3_000, 1_000_000_000, 60_000_000, 30_000_000, 9_000);
+        Reading other = new Reading(1_000, 2_000_000_000, 20_000_000, 2_000_000, 3_000);
 
         assertThat(Contestant.perCycle(List.of(one, other), 100_000_000))
                 .containsEntry(Sample.THROUGHPUT, 3_500.0)
                 .containsEntry(Sample.CLIENT_CPU, 20.0)
                 .containsEntry(Sample.SERVER_CPU, 25.0)
-                .containsEntry(Sample.ALLOCATION, 8_000.0);
+                .containsEntry(Sample.ALLOCATION, 8_000.0)
+                .containsEntry(Sample.SWITCHES, 3.0);
     }
 
     @Test
     void withoutACycleThereIsNothingToDivideBy() {
-        List<Reading> idle = List.of(new Reading(0, 1_000_000_000, 10_000, 10_000));
+        List<Reading> idle = List.of(new Reading(0, 1_000_000_000, 10_000, 10_000, 10));
 
         assertThatThrownBy(() -> Contestant.perCycle(idle, 1))
                 .isInstanceOf(IllegalStateException.class)
@@ -33,7 +34,7 @@ class ContestantTest {
 
     @Test
     void readingIsWhatHappenedSinceTheEarlierOne() {
-        assertThat(new Reading(10, 200, 3_000, 40_000).since(new Reading(1, 20, 300, 4_000)))
-                .isEqualTo(new Reading(9, 180, 2_700, 36_000));
+        assertThat(new Reading(10, 200, 3_000, 40_000, 500_000).since(new Reading(1, 20, 300, 4_000, 50_000)))
+                .isEqualTo(new Reading(9, 180, 2_700, 36_000, 450_000));
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.benchmarks.Plan.Series;
 import io.holdfast.benchmarks.load.MasterFaults.Health;
+import io.holdfast.benchmarks.peer.PeerChoice;
 import io.holdfast.benchmarks.peer.QuorumPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import io.holdfast.benchmarks.peer.ZooKeeperPeer;
@@ -25,7 +26,11 @@ class PlanTest {
         for (Comparison comparison : plan.comparisons()) {
             int peers = comparison.peers().size();
             seconds += peers * (1.5 * comparison.processes() + plan.warmUpSeconds());
-            seconds += plan.rounds() * peers * comparison.lanes().size() * (0.7 + plan.seconds());
+            seconds += plan.rounds()
+                    * peers
+                    * comparison.lanes().size()
+                    * comparison.masters().size()
+                    * (0.7 + plan.seconds());
         }
         int forks = plan.series().stream().mapToInt(Series::size).sum();
         seconds += plan.rounds() * forks * (2.5 + plan.warmUpSeconds() + plan.seconds());
@@ -49,34 +54,51 @@ class PlanTest {
     @Test
     void plansTakeNoLongerThanTheirPageSays() {
         assertThat(secondsOf(Plan.redis())).isLessThan(4 * 60);
+        assertThat(secondsOf(Plan.redlock())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.quick())).isLessThan(15 * 60);
         assertThat(secondsOf(Plan.contended())).isLessThan(8 * 60);
     }
 
     @Test
     void eachProcessWarmsUpForTenSeconds() {
-        assertThat(List.of(Plan.redis(), Plan.quick(), Plan.contended(), Plan.all()))
+        assertThat(List.of(Plan.redis(), Plan.redlock(), Plan.quick(), Plan.contended(), Plan.all()))
                 .allMatch(it -> it.warmUpSeconds() >= 10);
     }
 
-    @Test
-    void redisPlanMeasuresAllThatTheGoalsOfRedisAreAbout() {
+    private static List<Sample> samplesOf(Plan plan) {
         List<Sample> samples = new ArrayList<>();
-        for (Comparison comparison : Plan.redis().comparisons()) {
+        for (Comparison comparison : plan.comparisons()) {
             for (int lanes : comparison.lanes()) {
-                for (RedisPeer peer : comparison.peers()) {
-                    for (String metric : List.of(Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION)) {
-                        samples.add(
-                                new Sample(comparison.benchmark(), comparison.parameters(peer, lanes), metric, 1, 1));
+                for (PeerChoice peer : comparison.peers()) {
+                    for (Health masters : comparison.masters()) {
+                        if (!comparison.takesPart(peer, masters)) {
+                            continue;
+                        }
+                        for (String metric : List.of(Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION)) {
+                            Map<String, String> parameters = comparison.parameters(peer, lanes, masters);
+                            samples.add(new Sample(comparison.benchmark(), parameters, metric, 1, 1));
+                        }
                     }
                 }
             }
         }
+        return samples;
+    }
+
+    @Test
+    void redisPlanMeasuresAllThatTheGoalsOfRedisAreAbout() {
+        List<Sample> samples = samplesOf(Plan.redis());
         assertThat(Goals.ofRedis())
                 .filteredOn(it -> it.judge(samples).isEmpty())
                 .extracting(it -> it.above().benchmark())
                 .containsExactlyElementsOf(
                         Plan.redis().once().stream().map(it -> it.get(0)).toList());
+    }
+
+    @Test
+    void redlockPlanMeasuresAllThatTheGoalsOfRedlockAreAbout() {
+        List<Sample> samples = samplesOf(Plan.redlock());
+        assertThat(Goals.ofRedlock()).allMatch(it -> it.judge(samples).isPresent());
     }
 
     @Test

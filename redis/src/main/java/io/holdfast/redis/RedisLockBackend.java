@@ -270,7 +270,8 @@ public final class RedisLockBackend implements LockBackend {
 
         /**
          * Shares driver resources: event loops, timer, name resolution, and the pauses between reconnects, which are up to
-         * 30 s by the driver's defaults (ours are up to 1 s).
+         * 30 s by the driver's defaults (ours are up to 1 s). Back ends with the same resources use the same event loop: the masters of a
+         * Redlock should have the same.
          *
          * @param shared stay the caller's: not shut down by {@link RedisLockBackend#close}
          * @return this

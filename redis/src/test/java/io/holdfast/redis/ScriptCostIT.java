@@ -127,6 +127,27 @@ class ScriptCostIT {
                 .isGreaterThan((long) (MOST * Math.max(5, micros.get(0))));
     }
 
+    /** As the attempts of a quorum have it. */
+    @Test
+    void aFirstAttemptWithATokenFloorCostsAFreeMutexNoMoreCommands() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
+        List<String> steps = new ArrayList<>();
+        String reset = store.redis().slowlogReset();
+        assertThat(reset).isEqualTo("OK");
+        long floor = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            LockClaim claim = Store.claim(key, Waiting.NONE).withTokenFloor(floor);
+            LockAttempt.Acquired grant = (LockAttempt.Acquired) Store.answer(backend.tryAcquire(claim));
+            steps.add("acquire with a floor");
+            assertThat(grant.fencingToken()).isGreaterThanOrEqualTo(floor);
+            floor = grant.fencingToken() + 1_000_000;
+            assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+            steps.add("release");
+        }
+        assertThat(costs(steps))
+                .allSatisfy((step, cost) -> assertThat(cost.calls()).isEqualTo(3));
+    }
+
     /** Each kind of call once, after which there are as many waiters as before. */
     private LockClaim round(LockKey key, LockClaim holder, List<String> steps) {
         LockClaim free = Store.claim(LockKey.of(key.kind(), "another"), Waiting.QUEUE);

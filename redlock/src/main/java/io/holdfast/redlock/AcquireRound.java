@@ -19,7 +19,7 @@ import reactor.util.context.Context;
  *
  * <p>Decides within its monitor, acts outside of it.
  */
-final class AcquireRound implements Poll.Clerk<LockAttempt> {
+final class AcquireRound implements ResponseHandler<LockAttempt> {
 
     private final Masters masters;
     private final Candidates candidates;
@@ -38,14 +38,14 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
     private final @Nullable LockClaim[] looks;
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // no array of a generic type can be made otherwise
-    private final @Nullable Poll<LockAttempt>[] polls;
+    private final @Nullable QuorumRequest<LockAttempt>[] requests;
 
     private boolean asking = true;
     private boolean left;
     private Election.@Nullable Next outcome;
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private AcquireRound(
+    AcquireRound(
             Masters masters, Candidates candidates, Candidate candidate, LockClaim claim, MonoSink<LockAttempt> sink) {
         this.masters = masters;
         this.candidates = candidates;
@@ -62,27 +62,10 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
         election = wasHeld ? Election.ofHolder(proposal, candidate.tokens()) : Election.of(masters.size());
         ballots = new BallotBox(masters, askedAtNanos);
         looks = new LockClaim[masters.size()];
-        polls = new Poll[masters.size()];
+        requests = new QuorumRequest[masters.size()];
     }
 
-    static Mono<LockAttempt> ask(Masters masters, Candidates candidates, LockClaim claim) {
-        return Mono.defer(() -> {
-            Candidate candidate = candidates.of(claim, masters.now());
-            return candidate
-                    .inTurn(Mono.<LockAttempt>create(
-                            sink -> new AcquireRound(masters, candidates, candidate, claim, sink).start()))
-                    .doOnCancel(() -> forgetUnlessAsked(candidates, candidate));
-        });
-    }
-
-    /** Who leaves before anything was asked may have released the claim before it was even remembered. */
-    private static void forgetUnlessAsked(Candidates candidates, Candidate candidate) {
-        if (!candidate.wasAsked() && !candidate.isWatched()) {
-            candidates.forget(candidate);
-        }
-    }
-
-    private void start() {
+    void start() {
         AcquireRound before = candidate.begin(this, askedAtNanos);
         if (before != null) {
             before.giveWay();
@@ -93,15 +76,15 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
             return;
         }
         Waiting waiting = claim.waiting() == Waiting.NONE ? Waiting.NONE : Waiting.NOTIFY;
-        poll(masters.all(), waiting, proposal);
+        ask(masters.all(), waiting, proposal);
     }
 
-    private void poll(List<Integer> some, Waiting waiting, long floor) {
-        Poll<LockAttempt> poll = new Poll<>(masters.size(), limits, context, this);
+    private void ask(List<Integer> some, Waiting waiting, long floor) {
+        QuorumRequest<LockAttempt> request = new QuorumRequest<>(masters, some, limits, context, this);
         synchronized (this) {
-            some.forEach(master -> polls[master] = poll);
+            some.forEach(master -> requests[master] = request);
         }
-        poll.ask(some, master -> look(master, waiting, floor), masters.timer);
+        request.ask(master -> look(master, waiting, floor));
         synchronized (this) {
             asking = false;
         }
@@ -189,7 +172,7 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
 
     private void act(Election.Next next) {
         if (next instanceof Election.Next.Raise raise) {
-            poll(raise.masters(), Waiting.NONE, raise.token());
+            ask(raise.masters(), Waiting.NONE, raise.token());
         } else if (next instanceof Election.Next.Won won) {
             masters.granted(highestGranted(), proposal);
             tell(Vote.Outcome.YES);
@@ -284,19 +267,21 @@ final class AcquireRound implements Poll.Clerk<LockAttempt> {
                 && candidate.isPresent(master, look);
     }
 
-    /** The claim is being released everywhere: waits for nothing any more. */
-    void stopPending() {
-        masters.all().forEach(master -> {
-            boolean unused = stop(master);
-        });
+    /** Whether the answer of this master is still to come. */
+    boolean isAwaiting(int master) {
+        QuorumRequest<LockAttempt> request;
+        synchronized (this) {
+            request = requests[master];
+        }
+        return request != null && request.isAwaiting(master);
     }
 
     private boolean stop(int master) {
-        Poll<LockAttempt> poll;
+        QuorumRequest<LockAttempt> request;
         synchronized (this) {
-            poll = polls[master];
+            request = requests[master];
         }
-        return poll != null && poll.stop(master);
+        return request != null && request.stop(master);
     }
 
     /** Whether another look may win, when these masters have changed since, and those that refused are as they were otherwise. */

@@ -3,14 +3,13 @@ package io.holdfast.redlock;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * What this client knows of one claim: under which id it stands at each master, and the token that a majority holds.
@@ -35,7 +34,6 @@ final class Candidate {
     private final boolean[] lost;
     private final boolean[] returning;
     private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
-    private final AtomicReference<Mono<Void>> turn = new AtomicReference<>(Mono.empty());
 
     // All below: guarded by this.
     private long token;
@@ -48,6 +46,11 @@ final class Candidate {
     private boolean everWon;
     private boolean closed;
     private @Nullable AcquireRound round;
+    private boolean isInRound;
+    private final Queue<Runnable> nextRounds = new ArrayDeque<>(1);
+
+    /** What was made last: the masters mostly know the claim by the same id and number, and get the same object then. */
+    private @Nullable LockClaim made;
 
     Candidate(String id, int masters) {
         this.id = id;
@@ -63,16 +66,28 @@ final class Candidate {
         return id;
     }
 
-    /** One round after the other: two of one claim at once could undo each other's votes. */
-    <T> Mono<T> inTurn(Mono<T> next) {
-        return Mono.defer(() -> {
-            Sinks.Empty<Void> over = Sinks.empty();
-            Mono<Void> before = turn.getAndSet(over.asMono());
-            // Whoever leaves while waiting for its turn must not let the one behind pass the one in front.
-            return before.then(next)
-                    .doFinally(end -> before.subscribe(
-                            nothing -> {}, error -> {}, () -> over.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST)));
-        });
+    /** One round after the other: two of one claim at once could undo each other's votes. Runs it now, or when the rounds before are over. */
+    void enter(Runnable next) {
+        synchronized (this) {
+            if (isInRound) {
+                nextRounds.add(next);
+                return;
+            }
+            isInRound = true;
+        }
+        next.run();
+    }
+
+    /** The round is over. */
+    void exit() {
+        Runnable next;
+        synchronized (this) {
+            next = nextRounds.poll();
+            isInRound = next != null;
+        }
+        if (next != null) {
+            next.run();
+        }
     }
 
     /** The claim as this master knows it. */
@@ -94,7 +109,7 @@ final class Candidate {
     private LockClaim look(int master, LockClaim claim, Waiting waiting, long floor) {
         looks[master]++;
         unanswered[master]++;
-        return known(master, claim, looks[master]).withWaiting(waiting).withTokenFloor(floor);
+        return known(master, claim, looks[master], waiting, floor);
     }
 
     /** The answer of a look was seen. */
@@ -115,7 +130,7 @@ final class Candidate {
             if (!look.id().equals(idAt(master))) {
                 return look; // retired before; once more does no harm
             }
-            last = toRelease(master, look);
+            last = toRelease(master, look, false);
             generations[master]++;
             looks[master] = 0;
             unanswered[master] = 0;
@@ -129,15 +144,37 @@ final class Candidate {
         return look.id().equals(idAt(master));
     }
 
-    /** The claim to release at this master for good. */
-    synchronized LockClaim toRelease(int master, LockClaim claim) {
+    /**
+     * The claim to release at this master for good.
+     *
+     * @param isLastAwaited whether the answer to the last look there is still awaited. Then the release follows that look, or makes the master
+     *     remember it by a count that the master has not seen yet
+     */
+    synchronized LockClaim toRelease(int master, LockClaim claim, boolean isLastAwaited) {
         int sent = looks[master] == 0 ? claim.attempt() : looks[master];
+        int givenUp = unanswered[master] - (isLastAwaited ? 1 : 0);
         // A count that the master has not seen makes it remember the release, for the look that may still arrive there.
-        return known(master, claim, unanswered[master] > 0 ? sent + 1 : sent);
+        return known(master, claim, givenUp > 0 ? sent + 1 : sent);
     }
 
     private LockClaim known(int master, LockClaim claim, int attempt) {
-        return new LockClaim(claim.key(), idAt(master), claim.lease(), claim.waiting(), attempt, claim.tokenFloor());
+        return known(master, claim, attempt, claim.waiting(), claim.tokenFloor());
+    }
+
+    private LockClaim known(int master, LockClaim claim, int attempt, Waiting waiting, long floor) {
+        String there = idAt(master);
+        LockClaim last = made;
+        if (last == null
+                || last.attempt() != attempt
+                || last.tokenFloor() != floor
+                || last.waiting() != waiting
+                || !last.id().equals(there)
+                || !last.lease().equals(claim.lease())
+                || !last.key().equals(claim.key())) {
+            last = new LockClaim(claim.key(), there, claim.lease(), waiting, attempt, floor);
+            made = last;
+        }
+        return last;
     }
 
     private String idAt(int master) {

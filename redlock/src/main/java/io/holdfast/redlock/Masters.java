@@ -29,6 +29,7 @@ final class Masters {
     final List<LockBackend> backends;
     final List<String> names;
     final Scheduler timer;
+    final RequestDeadlines deadlines;
     final Cleanup cleanup;
     final DoubleSupplier random;
 
@@ -45,6 +46,7 @@ final class Masters {
         all = IntStream.range(0, backends.size()).boxed().toList();
         names = options.names;
         this.timer = timer;
+        deadlines = new RequestDeadlines(timer);
         random = options.random;
         limit = options.limit;
         listener = options.listener;
@@ -86,8 +88,22 @@ final class Masters {
         return Duration.ofNanos(Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10));
     }
 
-    /** A master's first answer may take as long as the default operation timeout allows, less two rounds. */
+    /** Those of the last lease: most leases of a client are equally long. Immutable, so threads may write it as they come. */
+    private volatile @Nullable LimitsOfLease known;
+
+    private record LimitsOfLease(Duration lease, TimeLimits limits) {}
+
     TimeLimits limits(Duration lease) {
+        LimitsOfLease last = known;
+        if (last == null || !last.lease().equals(lease)) {
+            last = new LimitsOfLease(lease, limitsOf(lease));
+            known = last;
+        }
+        return last.limits();
+    }
+
+    /** A master's first answer may take as long as the default operation timeout allows, less two rounds. */
+    private TimeLimits limitsOf(Duration lease) {
         Duration usual = limit(lease);
         long operation = Math.min(lease.toNanos() / 4, LONGEST_OPERATION.toNanos());
         Duration rest = Duration.ofNanos(operation).minus(usual.multipliedBy(2));

@@ -9,7 +9,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /** Asks all masters for a sign of life; done when a majority has given one. */
-final class PingRound implements Poll.Clerk<Boolean> {
+final class PingRound implements ResponseHandler<Boolean> {
 
     /** No lease tells how long it may take. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -30,12 +30,12 @@ final class PingRound implements Poll.Clerk<Boolean> {
     static Mono<Void> ask(Masters masters) {
         return Mono.create(sink -> {
             PingRound round = new PingRound(masters, sink);
-            Poll<Boolean> poll =
-                    new Poll<>(masters.size(), masters.always(PATIENCE), Context.of(sink.contextView()), round);
+            QuorumRequest<Boolean> request = new QuorumRequest<>(
+                    masters, masters.all(), masters.always(PATIENCE), Context.of(sink.contextView()), round);
             sink.onDispose(() -> masters.all().forEach(master -> {
-                boolean unused = poll.stop(master);
+                boolean unused = request.stop(master);
             }));
-            poll.ask(masters.all(), master -> masters.backend(master).ping().thenReturn(true), masters.timer);
+            request.ask(master -> masters.backend(master).ping().thenReturn(true));
         });
     }
 

@@ -16,7 +16,7 @@ import reactor.util.context.Context;
  * <p>The master usually grants it with a later token, by its clock or its counter. The lease keeps its own; what the next owner gets there
  * is higher than both.
  */
-final class PutBack implements Poll.Clerk<LockAttempt> {
+final class PutBack implements ResponseHandler<LockAttempt> {
 
     private final Masters masters;
     private final Candidate candidate;
@@ -36,8 +36,9 @@ final class PutBack implements Poll.Clerk<LockAttempt> {
             return;
         }
         PutBack putBack = new PutBack(masters, candidate, master, look);
-        Poll<LockAttempt> poll = new Poll<>(masters.size(), masters.limits(claim.lease()), Context.empty(), putBack);
-        poll.ask(List.of(master), it -> Mono.defer(() -> masters.backend(it).tryAcquire(look)), masters.timer);
+        QuorumRequest<LockAttempt> request =
+                new QuorumRequest<>(masters, List.of(master), masters.limits(claim.lease()), Context.empty(), putBack);
+        request.ask(it -> Mono.defer(() -> masters.backend(it).tryAcquire(look)));
     }
 
     @Override

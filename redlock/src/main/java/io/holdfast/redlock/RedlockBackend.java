@@ -149,7 +149,7 @@ public final class RedlockBackend implements LockBackend {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(Printable.text(claim.key().name()), claim.tokenFloor()));
             }
-            return AcquireRound.ask(masters, candidates, claim);
+            return RoundTurn.ask(masters, candidates, claim);
         });
     }
 

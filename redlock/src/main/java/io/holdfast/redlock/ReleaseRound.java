@@ -14,7 +14,7 @@ import reactor.util.context.Context;
  * the outcome is unknown: asked once more, those that ended it say that it is not held, and that is a majority. Masters that fail are asked
  * again in the background. A claim that this client knows not to have won is not held, whatever single votes it had.
  */
-final class ReleaseRound implements Poll.Clerk<Ownership> {
+final class ReleaseRound implements ResponseHandler<Ownership> {
 
     private final Masters masters;
     private final Candidates candidates;
@@ -51,14 +51,14 @@ final class ReleaseRound implements Poll.Clerk<Ownership> {
 
     private void start() {
         AcquireRound underWay = candidate.close();
-        if (underWay != null) {
-            underWay.stopPending();
+        for (int master : masters.all()) {
+            boolean isAwaited = underWay != null && underWay.isAwaiting(master);
+            there.add(candidate.toRelease(master, claim, isAwaited));
         }
-        masters.all().forEach(master -> there.add(candidate.toRelease(master, claim)));
-        Poll<Ownership> poll =
-                new Poll<>(masters.size(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
+        QuorumRequest<Ownership> request = new QuorumRequest<>(
+                masters, masters.all(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
         // Not stopped by a cancellation: a release under way is wanted, whoever waits for it.
-        poll.ask(masters.all(), master -> masters.backend(master).release(there.get(master)), masters.timer);
+        request.ask(master -> masters.backend(master).release(there.get(master)));
         synchronized (this) {
             asking = false;
         }

@@ -15,14 +15,14 @@ import reactor.util.context.Context;
  * or unknown. When a majority holds it, the others get it back afterwards, see {@link PutBack}; what was put back counts from the next renewal
  * on, so that a lease which a majority has lost stays lost.
  */
-final class RenewalRound implements Poll.Clerk<List<Renewal>> {
+final class RenewalRound implements ResponseHandler<List<Renewal>> {
 
     private final Masters masters;
     private final Candidates all;
     private final List<LockClaim> claims;
     private final List<Candidate> candidates;
     private final MonoSink<List<Renewal>> sink;
-    private final Poll<List<Renewal>> poll;
+    private final QuorumRequest<List<Renewal>> request;
     private final long askedAtNanos;
 
     // All below: guarded by this.
@@ -44,7 +44,8 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
                 .map(LockClaim::lease)
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
-        poll = new Poll<>(masters.size(), masters.limits(shortest), Context.of(sink.contextView()), this);
+        request = new QuorumRequest<>(
+                masters, masters.all(), masters.limits(shortest), Context.of(sink.contextView()), this);
         claims.forEach(claim -> {
             tallies.add(Tally.none(masters.size()));
             leases.add(new ArrayList<>());
@@ -59,9 +60,9 @@ final class RenewalRound implements Poll.Clerk<List<Renewal>> {
 
     private void start() {
         sink.onCancel(() -> masters.all().forEach(master -> {
-            boolean unused = poll.stop(master);
+            boolean unused = request.stop(master);
         }));
-        poll.ask(masters.all(), this::renewals, masters.timer);
+        request.ask(this::renewals);
         synchronized (this) {
             asking = false;
         }

@@ -5,12 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 class ReleaseRoundTest {
@@ -37,6 +45,46 @@ class ReleaseRoundTest {
         assertThat(five.holding()).isEmpty();
         five.passMillis(100);
         assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
+    }
+
+    /** A withdrawn attempt makes its master remember the release for half a minute, and the lock's next cycles there cost more. */
+    @Test
+    void anAttemptWhoseAnswerIsStillToComeIsFollowedByTheReleaseAndNotWithdrawn() {
+        AtomicInteger withdrawn = new AtomicInteger();
+        List<Integer> attempts = new ArrayList<>();
+        List<LockBackend> members = IntStream.range(0, 5)
+                .<LockBackend>mapToObj(i -> new ForwardingLockBackend() {
+                    @Override
+                    public LockBackend delegate() {
+                        return five.masters.get(i);
+                    }
+
+                    @Override
+                    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                        return i < 3
+                                ? ForwardingLockBackend.super.tryAcquire(claim)
+                                : Mono.<LockAttempt>never().doOnCancel(withdrawn::incrementAndGet);
+                    }
+
+                    @Override
+                    public Mono<Ownership> release(LockClaim claim) {
+                        attempts.add(claim.attempt());
+                        return ForwardingLockBackend.super.release(claim);
+                    }
+                })
+                .toList();
+        RedlockBackend backend = RedlockBackend.builder(members)
+                .timer(five.time)
+                .closeMasters(false)
+                .build();
+        LockClaim claim = Five.claim();
+        five.answer(backend.tryAcquire(claim));
+        assertThat(five.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(withdrawn).hasValue(0);
+        assertThat(attempts).containsExactly(1, 1, 1, 1, 1);
+        five.pass(Five.LIMIT);
+        assertThat(withdrawn).as("when their time is up").hasValue(2);
+        five.subscribe(backend.close());
     }
 
     @Test

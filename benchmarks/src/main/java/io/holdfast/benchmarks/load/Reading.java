@@ -12,8 +12,9 @@ import java.util.Arrays;
  * @param nanos of time
  * @param cpuNanos of CPU, by all threads of the process
  * @param bytes that its Java threads have allocated
+ * @param switches context switches of its threads, voluntary and not; 0 where the system does not tell
  */
-public record Reading(long cycles, long nanos, long cpuNanos, long bytes) {
+public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long switches) {
 
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -24,22 +25,27 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes) {
         long bytes = Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
                 .filter(it -> it > 0)
                 .sum();
-        return new Reading(cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes);
+        return new Reading(
+                cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes, ContextSwitches.ofThisProcess());
     }
 
     /** What happened after the earlier reading. */
     public Reading since(Reading earlier) {
         return new Reading(
-                cycles - earlier.cycles, nanos - earlier.nanos, cpuNanos - earlier.cpuNanos, bytes - earlier.bytes);
+                cycles - earlier.cycles,
+                nanos - earlier.nanos,
+                cpuNanos - earlier.cpuNanos,
+                bytes - earlier.bytes,
+                switches - earlier.switches);
     }
 
     String toText() {
-        return "%d %d %d %d".formatted(cycles, nanos, cpuNanos, bytes);
+        return "%d %d %d %d %d".formatted(cycles, nanos, cpuNanos, bytes, switches);
     }
 
     static Reading parse(String text) {
         long[] numbers =
                 Arrays.stream(text.split(" ", -1)).mapToLong(Long::parseLong).toArray();
-        return new Reading(numbers[0], numbers[1], numbers[2], numbers[3]);
+        return new Reading(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
     }
 }

@@ -22,7 +22,8 @@ public interface PeerChoice {
      * @throws IllegalArgumentException if there is none of that name
      */
     static PeerChoice parse(String fullName) {
-        return Stream.<PeerChoice>concat(Stream.of(RedisPeer.values()), Stream.of(ZooKeeperPeer.values()))
+        return Stream.<PeerChoice[]>of(RedisPeer.values(), ZooKeeperPeer.values(), QuorumPeer.values())
+                .flatMap(Stream::of)
                 .filter(it -> it.fullName().equals(fullName))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no way to lock is called '%s'".formatted(fullName)));

@@ -7,13 +7,18 @@ import io.lettuce.core.resource.ClientResources;
 import java.util.List;
 
 /** The ways to lock at five independent masters. */
-public enum QuorumPeer {
+public enum QuorumPeer implements PeerChoice {
     /** This library. */
     HOLDFAST,
     /** Five requests in parallel, decided when three have answered: what the wire and the driver allow. */
     LETTUCE,
     /** Redisson's MultiLock, which wants all five. */
     REDISSON_MULTI;
+
+    @Override
+    public Peer open(Addresses addresses) {
+        return open(addresses.masters());
+    }
 
     /**
      * Opens a client of its own.

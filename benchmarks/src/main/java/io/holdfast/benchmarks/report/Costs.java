@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What one cycle costs the clients and the server, where a run has measured the CPU of both. */
 public final class Costs {
@@ -53,7 +54,7 @@ public final class Costs {
     public static String table(Collection<Sample> samples) {
         Map<Workload, Map<String, List<Double>>> rows = new TreeMap<>();
         for (Sample sample : samples) {
-            if (METRICS.contains(sample.metric())) {
+            if (METRICS.contains(sample.metric()) || sample.metric().equals(Sample.SWITCHES)) {
                 rows.computeIfAbsent(Workload.of(sample), it -> new TreeMap<>())
                         .computeIfAbsent(sample.metric(), it -> new ArrayList<>())
                         .add(sample.value());
@@ -70,16 +71,23 @@ public final class Costs {
                 Medians over the rounds, for each cycle: CPU in µs, of all client processes and of the server's process, and bytes that the clients
                 allocate. Each peer has processes of its own. They stay for all rounds, and warm up once.
 
-                | | | CPU of the clients | CPU of the server | bytes |
-                | --- | --- | ---: | ---: | ---: |
                 """);
+        // Runs of before did not count context switches.
+        boolean hasSwitches = rows.values().stream().allMatch(it -> it.containsKey(Sample.SWITCHES));
+        text.append("| | | CPU of the clients | CPU of the server | bytes |%s%n"
+                        .formatted(hasSwitches ? " context switches of the clients |" : ""))
+                .append("| --- | --- | ---: | ---: | ---: |%s%n".formatted(hasSwitches ? " ---: |" : ""));
+        List<String> columns = Stream.concat(
+                        METRICS.stream(), hasSwitches ? Stream.of(Sample.SWITCHES) : Stream.empty())
+                .toList();
         rows.forEach((workload, values) -> text.append("| %s, %s | %s | %s |%n"
-                .formatted(workload.benchmark(), Table.text(workload.size()), workload.peer(), medians(values))));
+                .formatted(
+                        workload.benchmark(), Table.text(workload.size()), workload.peer(), medians(columns, values))));
         return text.toString();
     }
 
-    private static String medians(Map<String, List<Double>> values) {
-        return METRICS.stream()
+    private static String medians(List<String> columns, Map<String, List<Double>> values) {
+        return columns.stream()
                 .map(it -> Spread.of(values.getOrDefault(it, List.of())).orElseThrow())
                 .map(it -> Table.number(it.median()))
                 .collect(Collectors.joining(" | "));

@@ -85,6 +85,40 @@ public final class Goals {
         return goals;
     }
 
+    /** What Redlock works towards, in the order of the table. Stricter than {@link #all}. */
+    public static List<Goal> ofRedlock() {
+        List<Goal> goals = new ArrayList<>();
+        Map<String, Double> overRaw = Map.of("1", 0.8, "64", 0.9);
+        for (String locks : List.of("1", "64")) {
+            Selector healthy = redlock(Sample.THROUGHPUT, locks);
+            goals.add(peers(
+                    "Redlock, five masters, %s in flight, cycles/s".formatted(locks),
+                    healthy,
+                    RAW,
+                    "five raw parallel requests",
+                    Bound.AT_LEAST,
+                    overRaw.getOrDefault(locks, NO_WORSE)));
+        }
+        for (String locks : List.of("1", "64")) {
+            Selector healthy = redlock(Sample.THROUGHPUT, locks).with(PEER, HOLDFAST);
+            // A cycle may take a twentieth longer.
+            goals.add(new Goal(
+                    "Redlock, one master hung, %s in flight, cycles/s".formatted(locks),
+                    "all healthy",
+                    healthy.with("masters", "ONE_HUNG"),
+                    healthy,
+                    Bound.AT_LEAST,
+                    1 / 1.05));
+        }
+        Selector bytes = redlock(Sample.ALLOCATION, "64").with(PEER, HOLDFAST);
+        goals.add(alone("Redlock, allocation per uncontended cycle, bytes", "1 byte", bytes, 14_000));
+        return goals;
+    }
+
+    private static Selector redlock(String metric, String locks) {
+        return new Selector("RedlockUncontended", metric, Map.of(IN_FLIGHT, locks, "masters", "HEALTHY"));
+    }
+
     private static Goal alone(String workload, String unit, Selector measured, double atMost) {
         return new Goal(workload, unit, measured, null, Bound.AT_MOST, atMost);
     }

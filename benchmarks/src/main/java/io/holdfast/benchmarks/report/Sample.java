@@ -25,6 +25,9 @@ public record Sample(String benchmark, Map<String, String> parameters, String me
     /** CPU of the server per cycle, by all threads of its process. */
     public static final String SERVER_CPU = "server CPU µs/cycle";
 
+    /** How often threads of the clients were put aside per cycle, because they waited or because another thread had its turn. */
+    public static final String SWITCHES = "context switches/cycle";
+
     /** With a copy of the parameters. */
     public Sample {
         parameters = Map.copyOf(parameters);

@@ -59,7 +59,7 @@ final class Ghosts {
 
     private void mutex(List<String> args, Object reply) {
         char what = args.get(1).charAt(0);
-        if (what == 'A' || what == 'a') {
+        if (what == 'A' || what == 'T' || what == 'a') {
             if (reply instanceof Long
                     || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
                 holds(args.get(0), "granted");

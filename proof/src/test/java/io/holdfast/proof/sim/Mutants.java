@@ -74,7 +74,7 @@ final class Mutants {
                         "{}"),
                 Mutant.scripts(
                         "token by the clock alone",
-                        body -> body.replace("if last and last < now_digits then", "if last then")
+                        body -> body.replace("math.max((tonumber(last) or 0) + 1, now, floor)", "math.max(now, floor)")
                                 .replace("math.max(token + 1, now, floor)", "math.max(now, floor)")),
                 Mutant.scripts(
                         "token that is not kept",

@@ -5,6 +5,9 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -13,8 +16,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gives a client one of the threads that the resources have, for all its connections. A grant comes on the connection for the channel,
  * and what its holder sends goes out on the one for commands: on two threads each hand-off would wake one more of them.
+ *
+ * <p>Clients of the same resources get the same thread. The masters of a quorum are asked together and answer together, and one thread reads
+ * the answers that came meanwhile with one wake-up.
  */
 final class SingleEventLoopProvider implements EventLoopGroupProvider {
+
+    /** The loop of the clients of each resources. Guarded by itself. */
+    private static final Map<EventLoopGroupProvider, WeakReference<EventLoop>> SHARED = new WeakHashMap<>();
 
     private final EventLoopGroupProvider given;
 
@@ -33,10 +42,23 @@ final class SingleEventLoopProvider implements EventLoopGroupProvider {
     }) // the driver takes it for an EventLoopGroup, which it is
     public <T extends EventLoopGroup> T allocate(Class<T> type) {
         EventLoopGroup group = given.allocate(type);
-        EventLoop one = group.next();
+        EventLoop one = loopOf(group);
         taken.put(one, group);
         loop = one;
         return (T) one;
+    }
+
+    /** The one that another client of these resources has; a group that was made anew has other loops. */
+    private EventLoop loopOf(EventLoopGroup group) {
+        synchronized (SHARED) {
+            WeakReference<EventLoop> known = SHARED.get(given);
+            EventLoop shared = known == null ? null : known.get();
+            if (shared == null || shared.parent() != group) {
+                shared = group.next();
+                SHARED.put(given, new WeakReference<>(shared));
+            }
+            return shared;
+        }
     }
 
     /** Has the loop run it, also when this thread is the loop: after all that it has read in this turn. False when there is none. */

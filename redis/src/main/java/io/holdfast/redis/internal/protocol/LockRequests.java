@@ -94,9 +94,8 @@ public final class LockRequests {
             String secret = channel.isEmpty() ? "" : recipient.secret();
             char echo = recipient.wantsEcho() ? '1' : '0';
             long lease = leaseMillis(claim);
-            boolean isUsual = claim.attempt() == 1 && claim.tokenFloor() == 0;
             to.text(claim.id())
-                    .text((isUsual ? "A" : "a") + lease)
+                    .text(acquire() + lease)
                     .text(claim.attempt() + " " + lease + ' ' + channel)
                     .text(requests.word(claim.waiting())
                             + ' '
@@ -107,6 +106,14 @@ public final class LockRequests {
                             + requests.claimMillis
                             + ' '
                             + secret);
+        }
+
+        /** A first attempt has a shorter way. */
+        private String acquire() {
+            if (claim.attempt() > 1) {
+                return "a";
+            }
+            return claim.tokenFloor() == 0 ? "A" : "T";
         }
     }
 

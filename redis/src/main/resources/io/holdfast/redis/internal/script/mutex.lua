@@ -4,7 +4,8 @@
 --         run while some of them are on their way to another master. For all keys, and the states of the record, see record.lua
 -- ARGV    of each operation four:
 --         1  id of the claim
---         2  A<lease ms> to acquire with the first look and without a floor, a<lease ms> to acquire otherwise
+--         2  A<lease ms> to acquire with the first look and without a floor, T<lease ms> with the first look and a floor, a<lease ms> to
+--            acquire otherwise
 --            R<attempt> to release when each look was answered, r<attempt> when one was not; attempt: looks sent so far
 --         3  to acquire: 'attempt lease channel', as it is kept in the record; the channel is empty for a claim that is not watched
 --            to release: the client's channel
@@ -28,7 +29,7 @@ local MOST_IN_FRONT = 16
 local F, H, LINE_END = 70, 72, 10 -- bytes, as digits are below: a string of one letter costs the server more than a number
 local acquire, release -- what the loop does not settle itself; defined when first wanted, which costs more than most calls
 local now, now_digits -- the time of this run
-local usual_lease, ends_digits, kept_until -- of a lease that is granted now; most have the same
+local usual_lease, ends, ends_digits, kept_until -- of a lease that is granted now; most have the same
 
 local answers = {}
 local count = #ARGV / 4
@@ -50,7 +51,7 @@ for i = 1, count do
     now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
   end
   -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
-  if oom and (what == 'A' or what == 'a') then
+  if oom and (what == 'A' or what == 'T' or what == 'a') then
     answer = oom
   elseif kind == H and flag and flag >= 48 and flag <= 55 and find(record, '\n', 35, true) then
     local its_id = find(record, id, -#id, true)
@@ -83,7 +84,7 @@ for i = 1, count do
         --#include mutex_look.lua
       end
     end
-  elseif what == 'A' then
+  elseif what == 'A' or what == 'T' then
     local new_flag, last
     if kind == F and #record == 18 and find(record, '^%d+$', 3) and (flag == 48 or flag == 50 and not try('ZSCORE', key .. ':gone', id)) then
       -- No waiters, and no tombstones but those of other claims.
@@ -92,15 +93,21 @@ for i = 1, count do
     elseif not record and take('EXISTS', key .. ':queue', key .. ':front', key .. ':gone', key .. ':interest') == 0 then
       new_flag, last = '0', ''
     end
-    if last and last < now_digits then
+    if last then
       if usual_lease ~= number then
-        local ends = now + number * 1000
-        usual_lease, ends_digits, kept_until =
-          number, format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + 7200)
+        usual_lease, ends = number, now + number * 1000
+        ends_digits, kept_until = format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + 7200)
       end
-      local saved = take('SET', key, 'H' .. new_flag .. ends_digits .. now_digits .. note .. '\n' .. id, 'EXAT', kept_until)
-      answer = saved.err and saved or now
-    end -- else the clock was set back: for the longer way
+      local token, token_digits, kept = now, now_digits, kept_until
+      local floor = what == 'T' and tonumber(string.match(ARGV[at], ' (%d+) ')) or 0
+      if last >= now_digits or floor > now then
+        token = math.max((tonumber(last) or 0) + 1, now, floor)
+        token_digits, kept = format('%010d%06d', token / 1000000, token % 1000000), format('%d', math.max(ends, token) / 1000000 + 7200)
+        note = note .. ' ' .. now_digits
+      end
+      local saved = take('SET', key, 'H' .. new_flag .. ends_digits .. token_digits .. note .. '\n' .. id, 'EXAT', kept)
+      answer = saved.err and saved or token
+    end
   end
 
   if not answer then

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ import reactor.core.publisher.Operators;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.util.context.Context;
 
-class PollTest {
+class QuorumRequestTest {
 
     private static final Duration LIMIT = Duration.ofMillis(50);
 
@@ -24,11 +25,16 @@ class PollTest {
     private final List<CoreSubscriber<? super String>> asked = new ArrayList<>();
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
 
-    private final Poll<String> poll =
-            new Poll<>(1, new TimeLimits(LIMIT, new FirstContacts(1)), Context.empty(), new Poll.Clerk<>() {
+    private final Masters masters = new Masters(
+            RedlockBackend.builder(
+                    Stream.generate(() -> new Master(time)).limit(3).toList()),
+            time);
+
+    private final QuorumRequest<String> request = new QuorumRequest<>(
+            masters, List.of(0), new TimeLimits(LIMIT, new FirstContacts(3)), Context.empty(), new ResponseHandler<>() {
                 @Override
                 public void heard(int master, String answer) {
-                    throw new AssertionError("nobody answers");
+                    throw new AssertionError("no master answers");
                 }
 
                 @Override
@@ -60,7 +66,7 @@ class PollTest {
 
     @Test
     void aMasterThatFailsWhenItsTimeIsUpIsNoErrorForTheLog() {
-        poll.ask(List.of(0), master -> deafToCancellation(), time);
+        request.ask(master -> deafToCancellation());
         time.advanceTimeBy(LIMIT);
         assertThat(failures).hasSize(1);
 
