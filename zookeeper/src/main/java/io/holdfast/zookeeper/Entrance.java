@@ -62,7 +62,7 @@ record Entrance(Look look) {
             boolean isListed = place().isDoubtful()
                     || !queue.mayDoWithoutList(look.claim().key().kind());
             Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
-            Mono<Reply<Created>> created = creation().doOnNext(it -> enteredInLine(queue, it));
+            Mono<Reply<Created>> created = Mono.defer(this::creation).doOnNext(it -> enteredInLine(queue, it));
             if (!isListed) {
                 return Mono.zip(created, guarded)
                         .doOnError(notSent -> look.gates().answered(session(), queue(), null))

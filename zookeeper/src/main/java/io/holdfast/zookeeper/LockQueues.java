@@ -204,12 +204,14 @@ final class LockQueues {
     /** Has the server tell when the queue is deleted, which it cannot be while the node is there that was made just before. */
     Mono<Boolean> guard(String path, Session session) {
         LockQueue<Place> queue = at(path);
-        queue.guardAsked();
-        return tree.watchQueue(session, path).map(watched -> {
-            if (watched.isOk()) {
-                queue.guarded();
-            }
-            return watched.isOk();
+        return Mono.defer(() -> {
+            queue.guardAsked();
+            return tree.watchQueue(session, path).map(watched -> {
+                if (watched.isOk()) {
+                    queue.guarded();
+                }
+                return watched.isOk();
+            });
         });
     }
 
