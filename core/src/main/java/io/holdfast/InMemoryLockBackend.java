@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.internal.memory.LockTable;
 import io.holdfast.internal.memory.Outcome;
-import io.holdfast.internal.memory.Push;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -17,9 +16,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -37,7 +37,8 @@ import reactor.core.scheduler.Schedulers;
  * after the end of the last lease may be needed to sweep it away.
  *
  * <p>Requests are answered on the subscribing thread; signals of {@link #watch} come on the clock's scheduler, the first one,
- * {@code Armed}, on the subscribing thread. Thread-safe; no call waits for anything but a short critical section.
+ * {@code Armed}, on the subscribing thread. A signal that a subscriber causes while it handles another one comes when it has
+ * returned, on the same thread; if that takes long, after about a millisecond, on another thread of the scheduler. Thread-safe; no call waits for anything but a short critical section.
  */
 public final class InMemoryLockBackend implements LockBackend {
 
@@ -104,7 +105,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Flux.create(sink -> open(claim, sink), FluxSink.OverflowStrategy.BUFFER);
+        return Flux.from(subscriber -> open(claim, Operators.toCoreSubscriber(subscriber)));
     }
 
     @Override
@@ -178,31 +179,33 @@ public final class InMemoryLockBackend implements LockBackend {
     /** Decides inside the monitor, tells others outside of it: a subscriber may do anything, such as ask again. */
     private <A> A request(String verb, LockClaim claim, LongFunction<Outcome<A>> decision) {
         Outcome<A> outcome;
-        List<InMemoryWatches.Watch> told = new ArrayList<>();
+        List<InMemoryWatches.Watch> told;
         synchronized (monitor) {
             failIfClosed(verb, claim.key().name());
             outcome = decision.apply(now());
-            for (Push push : outcome.pushes()) {
-                told.addAll(watches.enqueue(push.claimId(), push.signal()));
-            }
+            told = watches.enqueue(outcome.pushes());
         }
-        told.forEach(InMemoryWatches.Watch::deliver);
+        told.forEach(watches::deliver);
         return outcome.answer();
     }
 
-    private void open(LockClaim claim, FluxSink<WatchSignal> sink) {
-        InMemoryWatches.Watch watch;
-        synchronized (monitor) {
-            failIfClosed("watch", claim.key().name()); // create() turns it into an error signal
-            watch = watches.open(claim.id(), sink);
+    private void open(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
+        InMemoryWatches.Watch watch = new InMemoryWatches.Watch(claim.id(), subscriber, this::close);
+        try {
+            synchronized (monitor) {
+                failIfClosed("watch", claim.key().name());
+                watches.open(watch);
+            }
+        } catch (LockBackendException closedBefore) {
+            Operators.error(subscriber, closedBefore);
+            return;
         }
-        sink.onDispose(() -> close(claim, watch));
-        watch.deliverNow();
+        subscriber.onSubscribe(watch);
     }
 
-    private void close(LockClaim claim, InMemoryWatches.Watch watch) {
+    private void close(InMemoryWatches.Watch watch) {
         synchronized (monitor) {
-            watches.close(claim.id(), watch);
+            watches.close(watch);
         }
     }
 

@@ -1,28 +1,33 @@
 package io.holdfast;
 
+import io.holdfast.internal.DeliveryLine;
+import io.holdfast.internal.memory.Push;
 import io.holdfast.spi.WatchSignal;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
-import reactor.core.publisher.FluxSink;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Who watches which claim. All methods are called under the back end's monitor, {@link Watch#deliver} and
- * {@link Watch#deliverNow} outside of it.
+ * Who watches which claim. All methods are called under the back end's monitor, {@link #deliver} and those of {@link Watch} outside of it.
  */
 final class InMemoryWatches {
 
     private final Map<String, List<Watch>> byClaim = new HashMap<>();
-    private final Scheduler deliverOn;
+    private final DeliveryLine line;
 
     InMemoryWatches(Scheduler deliverOn) {
-        this.deliverOn = deliverOn;
+        line = new DeliveryLine(deliverOn);
     }
 
     boolean isWatched(String claimId) {
@@ -30,25 +35,41 @@ final class InMemoryWatches {
     }
 
     /** From now on no signal is missed: {@code Armed} is the first one in its queue. */
-    Watch open(String claimId, FluxSink<WatchSignal> sink) {
-        Watch watch = new Watch(sink, deliverOn);
-        watch.signals.add(new WatchSignal.Armed());
-        byClaim.computeIfAbsent(claimId, it -> new ArrayList<>(1)).add(watch);
-        return watch;
+    void open(Watch watch) {
+        watch.add(Watch.ARMED);
+        byClaim.computeIfAbsent(watch.claimId, it -> new ArrayList<>(1)).add(watch);
     }
 
-    void close(String claimId, Watch watch) {
-        byClaim.computeIfPresent(claimId, (id, watches) -> {
-            watches.remove(watch);
-            return watches.isEmpty() ? null : watches;
-        });
+    void close(Watch watch) {
+        List<Watch> watches = byClaim.get(watch.claimId);
+        if (watches != null && watches.remove(watch) && watches.isEmpty()) {
+            byClaim.remove(watch.claimId);
+        }
     }
 
-    /** Puts the signal into the queues, in the order of the decisions. The caller delivers when it has left the monitor. */
-    List<Watch> enqueue(String claimId, WatchSignal signal) {
-        List<Watch> watches = List.copyOf(byClaim.getOrDefault(claimId, List.of()));
-        watches.forEach(watch -> watch.signals.add(signal));
-        return watches;
+    /** Puts the signals into the queues, in the order of the decisions. The caller delivers to these when it has left the monitor. */
+    List<Watch> enqueue(List<Push> pushes) {
+        if (pushes.isEmpty()) {
+            return List.of();
+        }
+        List<Watch> told = new ArrayList<>(pushes.size());
+        for (Push push : pushes) {
+            for (Watch watch : byClaim.getOrDefault(push.claimId(), List.of())) {
+                watch.add(push.signal());
+                told.add(watch);
+            }
+        }
+        return told;
+    }
+
+    /**
+     * Not on the calling thread: a waiter that is granted may release at once, which grants the next one, and a long queue would end in a
+     * stack overflow.
+     */
+    void deliver(Watch watch) {
+        if (watch.isDue()) {
+            line.deliver(watch);
+        }
     }
 
     List<String> contents() {
@@ -61,52 +82,108 @@ final class InMemoryWatches {
         return all;
     }
 
-    /** One subscriber, and its signals on their way. */
-    static final class Watch {
+    /** One subscriber, and its signals on their way. They wait for its demand. */
+    static final class Watch implements Subscription, Runnable {
 
-        private final Queue<WatchSignal> signals = new ConcurrentLinkedQueue<>();
-        private final AtomicInteger wanted = new AtomicInteger();
-        private final FluxSink<WatchSignal> sink;
-        private final Scheduler deliverOn;
+        private static final WatchSignal ARMED = new WatchSignal.Armed();
 
-        private Watch(FluxSink<WatchSignal> sink, Scheduler deliverOn) {
-            this.sink = sink;
-            this.deliverOn = deliverOn;
+        private static final AtomicIntegerFieldUpdater<Watch> DUE =
+                AtomicIntegerFieldUpdater.newUpdater(Watch.class, "due");
+        private static final AtomicLongFieldUpdater<Watch> REQUESTED =
+                AtomicLongFieldUpdater.newUpdater(Watch.class, "requested");
+
+        private final String claimId;
+        private final CoreSubscriber<? super WatchSignal> subscriber;
+        private final Consumer<Watch> onCancel;
+
+        /** Guarded by its own monitor. */
+        private final Queue<WatchSignal> signals = new ArrayDeque<>(2);
+
+        /** Raised for each reason to look at the queue; the thread that raises it from zero brings about that look. */
+        private volatile int due;
+
+        private volatile long requested;
+        private volatile boolean ended;
+
+        /** Written once, by the store that closes. */
+        private volatile @Nullable Throwable failure;
+
+        Watch(String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<Watch> onCancel) {
+            this.claimId = claimId;
+            this.subscriber = subscriber;
+            this.onCancel = onCancel;
         }
 
-        /**
-         * Hands over on the scheduler: a waiter that is granted may release at once, which grants the next one, and a long
-         * queue would end in a stack overflow on the releasing thread.
-         */
-        void deliver() {
-            if (wanted.getAndIncrement() != 0) {
-                return;
-            }
-            try {
-                deliverOn.schedule(this::drain);
-            } catch (RejectedExecutionException schedulerIsDisposed) {
-                drain();
+        @Override
+        public void request(long n) {
+            if (Operators.validate(n)) {
+                long unused = Operators.addCap(REQUESTED, this, n);
+                runIfDue();
             }
         }
 
-        void deliverNow() {
-            if (wanted.getAndIncrement() == 0) {
-                drain();
-            }
+        @Override
+        public void cancel() {
+            ended = true;
+            onCancel.accept(this);
         }
 
         void fail(Throwable error) {
-            sink.error(error);
+            failure = error;
+            runIfDue();
         }
 
-        private void drain() {
-            int missed = wanted.get();
+        private void add(WatchSignal signal) {
+            synchronized (signals) {
+                signals.add(signal);
+            }
+        }
+
+        private @Nullable WatchSignal poll() {
+            synchronized (signals) {
+                return signals.poll();
+            }
+        }
+
+        private boolean isDue() {
+            return DUE.getAndIncrement(this) == 0;
+        }
+
+        private void runIfDue() {
+            if (isDue()) {
+                run();
+            }
+        }
+
+        /** By one thread at a time. */
+        @Override
+        public void run() {
+            int seen = due;
             do {
-                for (WatchSignal signal = signals.poll(); signal != null; signal = signals.poll()) {
-                    sink.next(signal);
+                emit();
+                seen = DUE.addAndGet(this, -seen);
+            } while (seen != 0);
+        }
+
+        private void emit() {
+            long most = requested;
+            long emitted = 0;
+            while (emitted < most && !ended) {
+                WatchSignal signal = poll();
+                if (signal == null) {
+                    break;
                 }
-                missed = wanted.addAndGet(-missed);
-            } while (missed != 0);
+                subscriber.onNext(signal);
+                emitted++;
+            }
+            if (emitted != 0) {
+                long unused = Operators.produced(REQUESTED, this, emitted);
+            }
+            Throwable error = failure;
+            if (error != null && !ended) {
+                ended = true;
+                subscriber.onError(error);
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ import reactor.util.context.Context;
  * subscription is cancelled, so that a request which was not sent yet never is; from then on its outcome is unknown. Only a release
  * that is being sent at that moment goes out: there may be no other one, and it can do no harm.
  *
- * <p>It is itself the alarm of its time limit: each lock cycle makes two.
+ * <p>It is itself the alarm of its time limit, which is set when it was sent: a back end that answers at once, on the same thread, needs none.
  */
 final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
@@ -52,14 +52,6 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     private static final AtomicIntegerFieldUpdater<BackendCall> TOLD =
             AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "told");
 
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<BackendCall> SENDING =
-            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "sending");
-
-    private static final int BEGUN = 0;
-    private static final int DONE = 1;
-    private static final int TOOK_TOO_LONG = 2;
-
     private final Engine engine;
     private final String lockName;
     private final long limitNanos;
@@ -69,9 +61,8 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     /** 1 when the outcome was told. */
     private volatile int told;
 
-    /** Done, or too long, once: the thread that sends, or the timer. */
-    @SuppressWarnings("unused") // by SENDING only
-    private volatile int sending = BEGUN;
+    /** Written once, by the thread that sends, before it sets the alarm. */
+    private volatile boolean isLimited;
 
     /** Written by the back end's thread, read by the timer's. */
     private volatile @Nullable Subscription subscription;
@@ -92,7 +83,6 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     static <T> void start(
             Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
         BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
-        engine.alarms.set(call, nowNanos + limitNanos);
         try {
             request.ask().subscribe(call);
         } catch (RuntimeException thrown) {
@@ -102,17 +92,20 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     /**
-     * The first request of a process loads the classes of the store's driver, here, on the caller's thread. That is none of the store's time: the
-     * limit counts from now then. And a machine that took so long to send may take as long to hear the answer.
+     * Sets the alarm, unless the answer has come already. The first request of a process loads the classes of the store's driver, here, on the
+     * caller's thread. That is none of the store's time: if it took longer than the limit, that counts from now. And a machine that took so
+     * long to send may take as long to hear the answer.
      */
     private void sent(long begunNanos) {
-        if (SENDING.compareAndSet(this, BEGUN, DONE) || told != 0) {
+        if (told != 0) {
             return;
         }
         long now = engine.alarms.now();
-        engine.alarms.set(this, now + Math.max(limitNanos, now - begunNanos));
+        long took = now - begunNanos;
+        isLimited = true; // first: the thread that answers looks at it after it has told
+        engine.alarms.set(this, took < limitNanos ? begunNanos + limitNanos : now + took);
         if (told != 0) {
-            engine.alarms.off(this); // answered meanwhile
+            engine.alarms.off(this); // answered meanwhile, perhaps before it was set
         } else if (engine.alarms.isClosed()) {
             ring();
         }
@@ -136,7 +129,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     @Override
     public void onNext(T answer) {
         if (TOLD.compareAndSet(this, 0, 1)) {
-            engine.alarms.off(this);
+            alarmOff();
             request.answered(answer);
         }
     }
@@ -145,12 +138,18 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     public void onError(Throwable error) {
         Exceptions.throwIfJvmFatal(error);
         if (TOLD.compareAndSet(this, 0, 1)) {
-            engine.alarms.off(this);
+            alarmOff();
             if (error instanceof LockQueueFullException full) {
                 request.refused(full);
             } else {
                 request.failed(asBackendException(error));
             }
+        }
+    }
+
+    private void alarmOff() {
+        if (isLimited) {
+            engine.alarms.off(this);
         }
     }
 
@@ -169,10 +168,6 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     /** The time is up. */
     @Override
     void ring() {
-        boolean isBeingSent = SENDING.compareAndSet(this, BEGUN, TOOK_TOO_LONG);
-        if (isBeingSent && !engine.alarms.isClosed()) {
-            return;
-        }
         if (!TOLD.compareAndSet(this, 0, 1)) {
             return;
         }

@@ -324,6 +324,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     }
 
     private void signalLoss(Runnable then) {
+        lock.engine().alarms.off(alarm); // of a lease that is released it is off already
         LossReason reason = state.lossReason();
         if (reason != null) {
             String why = loss().why();
@@ -333,7 +334,6 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     }
 
     private void end(Runnable then) {
-        lock.engine().alarms.off(alarm);
         ClaimWatch current = watch;
         if (current != null) {
             current.dispose();

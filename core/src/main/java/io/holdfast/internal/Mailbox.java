@@ -1,16 +1,16 @@
 package io.holdfast.internal;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Runs tasks one at a time, in order, on whichever thread brings them: nobody waits, nobody blocks. A task posted from within a task
- * runs after it. The serial-access idiom of Reactor's operators: a counter of work in progress and a queue.
+ * runs after it.
+ *
+ * <p>Those that have to wait are a list with the newest in front, in one atomic field. The thread that runs tasks takes the whole list, turns
+ * it round and runs it, until it finds none.
  */
 final class Mailbox {
 
@@ -21,26 +21,31 @@ final class Mailbox {
         void broken(Throwable defect);
     }
 
+    /** A task that has to wait. */
+    private static final class Waiting {
+
+        private final Runnable task;
+
+        /** The one posted before, or BUSY; then, when the list was turned round, the one posted after, or BUSY. */
+        private Waiting neighbour = this;
+
+        Waiting(Runnable task) {
+            this.task = task;
+        }
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(Mailbox.class);
 
-    private static final AtomicIntegerFieldUpdater<Mailbox> PENDING =
-            AtomicIntegerFieldUpdater.newUpdater(Mailbox.class, "pending");
+    private static final AtomicReferenceFieldUpdater<Mailbox, @Nullable Waiting> NEWEST =
+            AtomicReferenceFieldUpdater.newUpdater(Mailbox.class, Waiting.class, "newest");
 
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<Mailbox, Queue> WAITING =
-            AtomicReferenceFieldUpdater.newUpdater(Mailbox.class, Queue.class, "waiting");
-
-    /** In the place of a queue; never written. */
-    private static final Queue<Runnable> NONE = new ArrayDeque<>(0);
+    /** The end of each list. Alone: a thread runs a task, and none waits. */
+    private static final Waiting BUSY = new Waiting(() -> {});
 
     private final Owner owner;
 
-    /** Posted and not yet run; the thread that raises it from zero runs the tasks. */
-    @SuppressWarnings("unused") // by PENDING only
-    private volatile int pending;
-
-    /** NONE until the first task has to wait, which most mailboxes never see. */
-    private volatile Queue<Runnable> waiting = NONE;
+    /** Null when no thread runs tasks. The thread that replaces null by BUSY does. */
+    private volatile @Nullable Waiting newest;
 
     Mailbox() {
         this(defect -> {});
@@ -50,49 +55,49 @@ final class Mailbox {
         this.owner = owner;
     }
 
-    /** For tests, which stop a poster between its two steps. */
-    Mailbox(Queue<Runnable> waiting) {
-        this();
-        this.waiting = waiting;
-    }
-
     void post(Runnable task) {
-        if (PENDING.compareAndSet(this, 0, 1)) {
+        if (NEWEST.compareAndSet(this, null, BUSY) || !joins(new Waiting(task))) {
             run(task);
-            if (PENDING.decrementAndGet(this) == 0) {
-                return;
-            }
-        } else {
-            queue().add(task);
-            if (PENDING.getAndIncrement(this) != 0) {
-                return;
-            }
+            runThoseThatWait();
         }
-        drain();
     }
 
-    /**
-     * Empties the queue before it takes off what was counted: a task that is queued but not counted yet may come before one that is
-     * counted. Running one task for each count would leave the counted one behind, for its poster's next task to overtake.
-     */
-    private void drain() {
-        Queue<Runnable> queue = queue();
-        int seen = 1;
-        do {
-            for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
-                run(task);
+    /** False when no thread runs tasks any more, and this one does from now on. */
+    private boolean joins(Waiting last) {
+        while (true) {
+            Waiting before = newest;
+            if (before == null) {
+                if (NEWEST.compareAndSet(this, null, BUSY)) {
+                    return false;
+                }
+            } else {
+                last.neighbour = before;
+                if (NEWEST.compareAndSet(this, before, last)) {
+                    return true;
+                }
             }
-            seen = PENDING.addAndGet(this, -seen);
-        } while (seen != 0);
+        }
     }
 
-    private Queue<Runnable> queue() {
-        Queue<Runnable> made = waiting;
-        if (made != NONE) {
-            return made;
+    private void runThoseThatWait() {
+        while (!NEWEST.compareAndSet(this, BUSY, null)) {
+            for (Waiting next = takeOldest(); next != BUSY; next = next.neighbour) {
+                run(next.task);
+            }
         }
-        Queue<Runnable> mine = new ConcurrentLinkedQueue<>();
-        return WAITING.compareAndSet(this, NONE, mine) ? mine : waiting;
+    }
+
+    /** Takes all and turns them round. */
+    private Waiting takeOldest() {
+        Waiting oldest = BUSY;
+        Waiting next = NEWEST.getAndSet(this, BUSY);
+        while (next != null && next != BUSY) {
+            Waiting before = next.neighbour;
+            next.neighbour = oldest;
+            oldest = next;
+            next = before;
+        }
+        return oldest;
     }
 
     private void run(Runnable task) {

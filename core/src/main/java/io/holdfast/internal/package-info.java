@@ -7,7 +7,8 @@
  * those of {@link io.holdfast.internal.state.LeaseState}, and is handed out as a {@code LeaseHandle}. {@code Guard} is
  * a subscription to {@code withLock}. {@code BackendCall} is one operation with a time limit, {@code ReleaseLoop} a release that is
  * repeated until it is answered, {@code Renewals} sends due renewals in batches, and {@code AlarmClock} is the one timer. A {@code Turn}
- * puts users' code behind what the engine has to do.
+ * puts users' code behind what the engine has to do. A {@link io.holdfast.internal.DeliveryLine} is for back ends that hand locks over in this
+ * JVM.
  *
  * <p>Threads: events come on any thread. The {@code Mailbox} of an acquisition handles them one at a time. A lease has none: each event
  * replaces its state by compare-and-set, and the thread that succeeds carries out the action.

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -68,45 +67,6 @@ class MailboxTest {
         mailbox.post(() -> ran.add("next"));
 
         assertThat(ran).containsExactly("queued behind", "next");
-    }
-
-    @Test
-    void aPosterThatStallsHalfwayDoesNotLetTheTasksOfAnotherOvertakeEachOther() throws InterruptedException {
-        CountDownLatch queued = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        Thread[] stalls = new Thread[1];
-        Mailbox slow = new Mailbox(new ConcurrentLinkedQueue<>() {
-            @Override
-            public boolean add(Runnable task) {
-                boolean added = super.add(task);
-                if (Thread.currentThread() == stalls[0]) {
-                    queued.countDown();
-                    await(goOn);
-                }
-                return added;
-            }
-        });
-        List<String> ran = new ArrayList<>();
-        stalls[0] = new Thread(() -> slow.post(() -> ran.add("other")));
-
-        slow.post(() -> {
-            stalls[0].start();
-            await(queued);
-            slow.post(() -> ran.add("first"));
-        });
-        slow.post(() -> ran.add("second"));
-        goOn.countDown();
-        stalls[0].join();
-
-        assertThat(ran).containsExactly("other", "first", "second");
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException interrupted) {
-            throw new AssertionError(interrupted);
-        }
     }
 
     @Test

@@ -53,6 +53,15 @@ final class LockQueue {
     private final Predicate<String> isWatched;
 
     /**
+     * Before then nothing ends: no lease of a holder, and no place of a waiter. May be too early, since a renewal puts an end off. Written by
+     * {@link #endsAt} and {@link #settle}.
+     */
+    private long nothingEndsBefore;
+
+    /** Whether there may be something that ends. Written as the other. */
+    private boolean mayEnd;
+
+    /**
      * A lock that nobody holds.
      *
      * @param tokens of the store
@@ -67,16 +76,19 @@ final class LockQueue {
         settle(now);
         // Overtaken by a later look of the same claim: what that one did must stand, so this one only gets an answer.
         boolean overtaken = look.attempt() < lastAttempt(look.id());
+        boolean isLast = false;
         if (!overtaken && !holders.containsKey(look.id())) {
             interested.remove(look.id());
-            waiters.put(look.id(), new Waiter(look, now));
+            Waiter waiter = new Waiter(look, now);
+            endsAt(waiter.staleAtNanos());
+            isLast = waiters.put(look.id(), waiter) == null;
         }
         List<Push> pushes = promote(overtaken ? NOBODY : look.id(), now);
         Holder holder = holders.get(look.id());
         if (holder != null) {
             return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, look, now), pushes);
         }
-        Duration lookAgainWithin = lookAgainWithin(look, now);
+        Duration lookAgainWithin = lookAgainWithin(look, isLast ? waiters.size() : place(look.id()), now);
         if (!overtaken && look.waiting() != Waiting.QUEUE) {
             pushes.addAll(leaveQueue(look, now));
         }
@@ -93,7 +105,7 @@ final class LockQueue {
         if (holder == null || holder.isOver(now)) {
             return new Renewal.NotHeld();
         }
-        holders.put(claim.id(), new Holder(holder.look(), holder.token(), now + nanos(claim.lease())));
+        hold(claim.id(), new Holder(holder.look(), holder.token(), now + nanos(claim.lease())));
         return new Renewal.Held(claim.lease());
     }
 
@@ -125,9 +137,28 @@ final class LockQueue {
 
     /** Ends what time has ended. Promotes nobody: the next look does. */
     void settle(long now) {
+        if (!mayEnd || nothingEndsBefore - now > 0) {
+            return;
+        }
         holders.values().removeIf(holder -> holder.isOver(now));
         waiters.values().removeIf(waiter -> waiter.isStale(now));
         interested.values().removeIf(waiter -> waiter.isStale(now));
+        mayEnd = false;
+        holders.values().forEach(holder -> endsAt(holder.expiryNanos()));
+        waiters.values().forEach(waiter -> endsAt(waiter.staleAtNanos()));
+        interested.values().forEach(waiter -> endsAt(waiter.staleAtNanos()));
+    }
+
+    private void endsAt(long nanos) {
+        if (!mayEnd || nanos - nothingEndsBefore < 0) {
+            nothingEndsBefore = nanos;
+            mayEnd = true;
+        }
+    }
+
+    private void hold(String id, Holder holder) {
+        endsAt(holder.expiryNanos());
+        holders.put(id, holder);
     }
 
     boolean isEmpty() {
@@ -182,13 +213,13 @@ final class LockQueue {
         LockClaim look = waiter.look();
         long expiry = now + Math.min(CLAIM_NANOS, nanos(look.lease()));
         Holder holder = new Holder(look, tokens.next(look.tokenFloor()), expiry);
-        holders.put(look.id(), holder);
+        hold(look.id(), holder);
         return holder;
     }
 
     private LockAttempt confirm(Holder holder, LockClaim look, long now) {
         long token = tokens.raised(holder.token(), look.tokenFloor());
-        holders.put(look.id(), new Holder(look, token, now + nanos(look.lease())));
+        hold(look.id(), new Holder(look, token, now + nanos(look.lease())));
         return new LockAttempt.Acquired(token, look.lease());
     }
 
@@ -204,15 +235,19 @@ final class LockQueue {
         return promote(NOBODY, now);
     }
 
-    private Duration lookAgainWithin(LockClaim look, long now) {
-        int place = place(look.id());
-        long firstExpiry = holders.values().stream()
-                .mapToLong(holder -> holder.expiryNanos() - now)
-                .min()
-                .orElse(0);
+    private Duration lookAgainWithin(LockClaim look, int place, long now) {
+        long firstExpiry = firstExpiryIn(now);
         long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(look.lease()) / 3);
         long bounded = place <= FIRST_PLACES ? Math.min(within, CLAIM_NANOS) : within;
         return Duration.ofNanos(Math.max(1, bounded));
+    }
+
+    private long firstExpiryIn(long now) {
+        long first = Long.MAX_VALUE;
+        for (Holder holder : holders.values()) {
+            first = Math.min(first, holder.expiryNanos() - now);
+        }
+        return holders.isEmpty() ? 0 : first;
     }
 
     /** 1 for the first; behind all when not in the queue. */
@@ -232,7 +267,11 @@ final class LockQueue {
     private record Waiter(LockClaim look, long lookedAtNanos) {
 
         boolean isStale(long now) {
-            return now - lookedAtNanos >= nanos(look.lease()) / 2;
+            return now - staleAtNanos() >= 0;
+        }
+
+        long staleAtNanos() {
+            return lookedAtNanos + nanos(look.lease()) / 2;
         }
     }
 
