@@ -161,6 +161,11 @@ class LockQueue<C> {
         }
     }
 
+    /** Whether that node is of a claim that waits or holds; of one that was given up it is not, even if its deletion failed. */
+    boolean has(QueueNode node) {
+        return waiting.containsKey(node) || holding.containsKey(node);
+    }
+
     private boolean forget(QueueNode node) {
         boolean waited = waiting.remove(node) != null;
         return holding.remove(node) != null || waited;
