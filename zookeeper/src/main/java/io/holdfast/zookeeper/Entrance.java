@@ -62,7 +62,10 @@ record Entrance(Look look) {
             boolean isListed = place().isDoubtful()
                     || !queue.mayDoWithoutList(look.claim().key().kind());
             Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
-            Mono<Reply<Created>> created = Mono.defer(this::creation).doOnNext(it -> enteredInLine(queue, it));
+            Mono<Reply<Created>> created = Mono.defer(this::creation)
+                    .doOnNext(it -> enteredInLine(queue, it))
+                    .doOnError(notSent -> queue.enteringAnswered());
+            queue.entering();
             if (!isListed) {
                 return Mono.zip(created, guarded)
                         .doOnError(notSent -> look.gates().answered(session(), queue(), null))
@@ -79,6 +82,7 @@ record Entrance(Look look) {
     }
 
     private void enteredInLine(LockQueue<Place> queue, Reply<Created> created) {
+        queue.enteringAnswered();
         if (created.isOk()) {
             place().entered(session(), created.get());
             if (!place().node().isPastTheEnd()) {

@@ -36,6 +36,9 @@ class LockQueue<C> {
 
     private static final int NOTHING = -1;
 
+    /** Lists may be under way at all times. A node that is taken for being there, and is gone, only delays a grant. */
+    private static final int MOST_GONE = 1_000;
+
     /** How a node stands. */
     enum Position {
         /** It has the lock, or may take it. */
@@ -69,6 +72,7 @@ class LockQueue<C> {
     /** What was heard to be gone while a list was being read: the list may be older. */
     private final Set<String> goneMeanwhile = new HashSet<>();
 
+    private int creations;
     private int readings;
 
     /** Rises when what was asked for before says nothing any more. */
@@ -118,6 +122,16 @@ class LockQueue<C> {
         isGuardAsked = isGuarded;
     }
 
+    /** A creation is sent. Until it is answered, this is not to be forgotten. */
+    void entering() {
+        creations++;
+    }
+
+    /** It was answered, whatever the answer is, or could not be sent. */
+    void enteringAnswered() {
+        creations--;
+    }
+
     /** The server has made the node for the claim. */
     void entered(QueueNode node, C claim) {
         if (node.sequence() <= newest) {
@@ -161,6 +175,11 @@ class LockQueue<C> {
         }
     }
 
+    /** Whether that node is of a claim that waits or holds; of one that was given up it is not, even if its deletion failed. */
+    boolean has(QueueNode node) {
+        return waiting.containsKey(node) || holding.containsKey(node);
+    }
+
     private boolean forget(QueueNode node) {
         boolean waited = waiting.remove(node) != null;
         return holding.remove(node) != null || waited;
@@ -173,6 +192,9 @@ class LockQueue<C> {
      */
     boolean gone(String name) {
         if (readings > 0) {
+            if (goneMeanwhile.size() >= MOST_GONE) {
+                goneMeanwhile.clear();
+            }
             goneMeanwhile.add(name);
         }
         leaving.remove(name);
@@ -411,7 +433,12 @@ class LockQueue<C> {
         watched = null;
     }
 
+    /** How many names it keeps that are not of claims of the session, for tests. */
+    int remembered() {
+        return others.size() + leaving.size() + goneMeanwhile.size();
+    }
+
     boolean isForgettable() {
-        return !hasClaims() && readings == 0;
+        return !hasClaims() && readings == 0 && creations == 0;
     }
 }

@@ -98,7 +98,15 @@ final class LockQueues {
         if (queue != null && queue.gone(path.substring(slash + 1)) && session != null) {
             advance(path.substring(0, slash), session);
         }
+        unsure(path, session);
+    }
+
+    /** As {@link #forget}; what its first waiter waits for is asked for anew. */
+    void unsure(String path, @Nullable Session session) {
         forget(path);
+        if (session != null) {
+            advance(path, session);
+        }
     }
 
     /** What is known of the queue with that path, if there is one, is not sure any more. */

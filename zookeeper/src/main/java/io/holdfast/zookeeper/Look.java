@@ -106,10 +106,19 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
             return entrance().beginAnew();
         }
         if (!place.isPermit()) {
-            return place.isDoubtful() ? listAgain() : inLine();
+            return queue().has(place.node()) ? inItsPlace() : leaveAndBeginAnew();
         }
         String watched = place.waitsFor();
         return watched != null && queues() ? unlessItStillWaits(watched) : inFull();
+    }
+
+    private Mono<LockAttempt> inItsPlace() {
+        return place.isDoubtful() ? listAgain() : inLine();
+    }
+
+    /** An earlier look gave the place up, and the deletion failed. Claims of the session behind it may have passed it since. */
+    private Mono<LockAttempt> leaveAndBeginAnew() {
+        return leave().flatMap(left -> answer());
     }
 
     /** Nothing was told of what it waits for, so this only reads; what it finds, it does not act on without a transaction. */

@@ -95,8 +95,8 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     /** One of its requests has ended: forgets it when there is nothing to remember. What became possible meanwhile, happens now. */
     void settle(Place place) {
-        if (connected != null && place.isIn(connected) && !place.isHeld()) {
-            queues.advance(place, connected);
+        if (connected != null && !place.isHeld()) {
+            queues.advance(place, connected); // a claim without a node, too, may have learned what others wait for
         }
         if (place.isEmpty() && place.turns().areOver()) {
             byClaim.remove(place.id(), place);
@@ -373,7 +373,7 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     @Override
     public void changed(Session session, String path) {
-        queues.forget(path);
+        queues.unsure(path, session);
         tellThoseThatWaitFor(path);
     }
 

@@ -167,4 +167,17 @@ class LockQueueTest {
         System.out.printf("10 000 queues: %d grants, %d lists%n", grants, lists);
         assertThat(grants).isGreaterThan(10_000);
     }
+
+    /** Readers of two clients, without a pause: there is always a list under way. */
+    @Test
+    void whatIsGoneIsNotRememberedForEver() {
+        int asked = queue.namesAsked();
+        for (int i = 0; i < 5_000; i++) {
+            int next = queue.namesAsked();
+            queue.gone(own(i).name());
+            assertThat(queue.namesRead(asked, i, List.of())).isEmpty();
+            asked = next;
+        }
+        assertThat(queue.remembered()).isLessThanOrEqualTo(1_000);
+    }
 }

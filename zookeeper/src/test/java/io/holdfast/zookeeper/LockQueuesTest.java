@@ -1,0 +1,119 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.WatchSignal;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Schedulers;
+
+/** What the answers to one claim mean for the others of its session. */
+class LockQueuesTest {
+
+    private static final String QUEUE = "/holdfast/mutex/lock";
+
+    private final Strand strand = new Strand(Schedulers.immediate());
+    private final Signals signals = new Signals(Schedulers.immediate());
+    private final Tree tree = new Tree(strand, new AccessRights(null));
+    private final Places places =
+            new Places(signals, tree, false, place -> {}, new Strand(Schedulers.parallel()), LockQueue::new);
+    private final List<WatchSignal> told = new ArrayList<>();
+
+    private StandInHandle handle;
+    private Session session;
+
+    @BeforeEach
+    void connect() throws IOException {
+        handle = new StandInHandle();
+        session = new Session(handle, 1, "/holdfast", event -> {}, new SessionProof(strand.now(), 3_000));
+        places.opened(session);
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        handle.close();
+    }
+
+    private static String other(int number) {
+        return "x%d_m1_2_%010d".formatted(number, number);
+    }
+
+    private Place open(String id, io.holdfast.spi.Waiting waiting) {
+        Place place = places.open(
+                LockClaim.first(LockKey.of(LockKind.MUTEX, "lock"), id, Duration.ofSeconds(30), waiting));
+        place.findQueue(session);
+        return place;
+    }
+
+    /** It stands behind nodes of others, and watches the last of them. */
+    private String waiterBehind(int... others) {
+        Place waiter = open("waiter", io.holdfast.spi.Waiting.QUEUE);
+        Disposable unused = signals.of("waiter").subscribe(told::add);
+        String own = QueueNode.prefix(waiter.claim(), 1) + "0000000009";
+        waiter.entered(session, new Tree.Created(QUEUE + '/' + own, 9));
+        LockQueue<Place> queue = places.queues().at(QUEUE);
+        queue.entered(waiter.node(), waiter);
+        List<QueueNode> nodes = new ArrayList<>(List.of(waiter.node()));
+        for (int number : others) {
+            nodes.add(QueueNode.parse(other(number)));
+        }
+        assertThat(queue.namesRead(queue.namesAsked(), 9, nodes)).isEmpty();
+        places.settle(waiter);
+        return own;
+    }
+
+    private Place look(String id) {
+        Place place = open(id, io.holdfast.spi.Waiting.NONE);
+        Look look = new Look(place.claim(), place, session, tree, places, new Gates(tree, 100), strand);
+        Disposable unused = look.answer().subscribe(answer -> places.settle(place));
+        return place;
+    }
+
+    /** The waiter needs a list, and one is under way: that of a claim that does not queue. */
+    @Test
+    void listOfAClaimThatDoesNotQueueLetsAWaiterPass() {
+        String own = waiterBehind(3, 4, 5);
+        Place looking = look("impatient");
+        assertThat(handle.lists()).isOne();
+        places.deleted(session, QUEUE + '/' + other(5));
+        handle.answerList(QUEUE, List.of(own)); // the others went at the same time
+        assertThat(looking.hasNothingThere()).isTrue();
+        assertThat(handle.lists() == 1 || told.contains(new WatchSignal.Changed()))
+                .as("it asks again, or is told")
+                .isTrue();
+    }
+
+    /** An operator who writes data to the queue. What is heard of the node in front then says nothing, as it is not known any more. */
+    @Test
+    void waiterOfAQueueThatIsForgottenAsksAgain() {
+        String unused = waiterBehind(5);
+        places.changed(session, QUEUE);
+        assertThat(handle.lists()).isOne();
+    }
+
+    /** More locks at once than are remembered: a node whose queue was forgotten meanwhile would be in no queue that is looked at. */
+    @Test
+    void queueIsNotForgottenWhileACreationIsUnderWay() {
+        LockQueues queues = places.queues();
+        LockQueue<Place> queue = queues.at(QUEUE);
+        queue.entering();
+        for (int i = 0; i <= LockQueues.MOST_IDLE; i++) {
+            queues.at("/holdfast/mutex/other" + i);
+        }
+        assertThat(queues.at(QUEUE)).isSameAs(queue);
+        queue.enteringAnswered();
+        for (int i = 0; i <= LockQueues.MOST_IDLE; i++) {
+            queues.at("/holdfast/mutex/other" + i);
+        }
+        assertThat(queues.at(QUEUE)).isNotSameAs(queue);
+    }
+}
