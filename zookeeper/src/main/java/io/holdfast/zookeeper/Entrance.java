@@ -62,9 +62,8 @@ record Entrance(Look look) {
             boolean isListed = place().isDoubtful()
                     || !queue.mayDoWithoutList(look.claim().key().kind());
             Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
-            Mono<Reply<Created>> created = creation()
-                    .doOnNext(it -> enteredInLine(queue, it))
-                    .doOnError(notSent -> queue.enteringAnswered());
+            Mono<Reply<Created>> created =
+                    creation().doOnNext(it -> enteredInLine(queue, it)).doOnError(notSent -> queue.enteringAnswered());
             queue.entering();
             if (!isListed) {
                 return Mono.zip(created, guarded)

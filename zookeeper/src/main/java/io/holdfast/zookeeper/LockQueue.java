@@ -203,7 +203,7 @@ class LockQueue<C> {
             isOld = true;
         }
         QueueNode node = QueueNode.parse(name);
-        return node != null && (others.remove(node) | forget(node));
+        return node != null && (others.remove(node) || forget(node)); // a node is in one of them
     }
 
     boolean isReading() {

@@ -48,8 +48,8 @@ class LockQueuesTest {
     }
 
     private Place open(String id, io.holdfast.spi.Waiting waiting) {
-        Place place = places.open(
-                LockClaim.first(LockKey.of(LockKind.MUTEX, "lock"), id, Duration.ofSeconds(30), waiting));
+        Place place =
+                places.open(LockClaim.first(LockKey.of(LockKind.MUTEX, "lock"), id, Duration.ofSeconds(30), waiting));
         place.findQueue(session);
         return place;
     }

@@ -53,14 +53,8 @@ class PlacesTest {
     void manyHoldersInARowWakeAThreadOnceInAPauseOnly() {
         VirtualTimeScheduler time = VirtualTimeScheduler.create();
         Strand later = new Strand(time);
-        Places holders =
-                new Places(
-                        new Signals(time),
-                        new Tree(later, new AccessRights(null)),
-                        false,
-                        place -> {},
-                        later,
-                        LockQueue::new);
+        Places holders = new Places(
+                new Signals(time), new Tree(later, new AccessRights(null)), false, place -> {}, later, LockQueue::new);
         Session session = new Session(null, 1, "/holdfast", event -> {}, new SessionProof(0, 3_000));
         for (int i = 0; i < 1_000; i++) {
             LockClaim claim = LockClaim.first(
