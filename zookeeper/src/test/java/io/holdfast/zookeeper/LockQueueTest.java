@@ -175,7 +175,7 @@ class LockQueueTest {
         int asked = queue.namesAsked();
         for (int i = 0; i < 5_000; i++) {
             int next = queue.namesAsked();
-            queue.gone(own(i).name());
+            boolean unused = queue.gone(own(i).name());
             assertThat(queue.namesRead(asked, i, List.of())).isEmpty();
             asked = next;
         }
