@@ -203,7 +203,7 @@ class LockQueue<C> {
             isOld = true;
         }
         QueueNode node = QueueNode.parse(name);
-        return node != null && (others.remove(node) || forget(node));
+        return node != null && (others.remove(node) || forget(node)); // a node is in one of them
     }
 
     boolean isReading() {
@@ -304,21 +304,40 @@ class LockQueue<C> {
     /** Claims that may take the lock now, in their order. */
     List<C> first() {
         List<C> first = new ArrayList<>();
+        QueueNode before = null;
         for (Map.Entry<QueueNode, C> entry : waiting.entrySet()) {
-            if (position(entry.getKey()) != Position.FIRST) {
+            if (!isFirst(entry.getKey(), before)) {
                 break; // what is in its way is in the way of all behind it, or it is itself
             }
+            before = entry.getKey();
             first.add(entry.getValue());
         }
         return first;
     }
 
+    /**
+     * Whether a claim that waits may take the lock. Thousands of readers may: each looks only at what is between it and the one before.
+     *
+     * @param before the claim that waits next in front of it, and may take the lock; null without one
+     */
+    private boolean isFirst(QueueNode node, @Nullable QueueNode before) {
+        if (before == null) {
+            return position(node) == Position.FIRST;
+        }
+        return !blocks(before, node.kind())
+                && node.sequence() <= knownUpTo
+                && nearest(others.subSet(before, false, node, false), node.kind()) == null
+                && nearest(holding.subMap(before, false, node, false).navigableKeySet(), node.kind()) == null;
+    }
+
     /** The first claim that cannot take the lock; null when there is none. All others wait for it, or for the same. */
     private @Nullable QueueNode firstBehind() {
+        QueueNode before = null;
         for (QueueNode node : waiting.keySet()) {
-            if (position(node) != Position.FIRST) {
+            if (!isFirst(node, before)) {
                 return node;
             }
+            before = node;
         }
         return null;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.LockQueue.Need;
 import io.holdfast.zookeeper.LockQueue.Position;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -174,10 +175,29 @@ class LockQueueTest {
         int asked = queue.namesAsked();
         for (int i = 0; i < 5_000; i++) {
             int next = queue.namesAsked();
-            queue.gone(own(i).name());
+            boolean unused = queue.gone(own(i).name());
             assertThat(queue.namesRead(asked, i, List.of())).isEmpty();
             asked = next;
         }
         assertThat(queue.remembered()).isLessThanOrEqualTo(1_000);
+    }
+
+    /** In steps that grow with the square of their number, it would take seconds, in which no other claim of the session is served. */
+    @Test
+    void thousandsOfReadersMayTakeTheLockTogether() {
+        QueueNode writer = requireNonNull(QueueNode.parse("w_w1_1_0000000000"));
+        queue.entered(writer, "writer");
+        list(0, writer);
+        queue.holds(writer);
+        for (int i = 1; i <= 10_000; i++) {
+            queue.entered(requireNonNull(QueueNode.parse("r_r1_1_%010d".formatted(i))), "reader");
+        }
+        queue.leaves(writer);
+        long start = System.nanoTime();
+        for (int i = 0; i < 10; i++) {
+            assertThat(queue.first()).hasSize(10_000);
+            assertThat(queue.need()).isEqualTo(new Need.Nothing());
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5)); // was 50 s and more
     }
 }

@@ -48,8 +48,8 @@ class LockQueuesTest {
     }
 
     private Place open(String id, io.holdfast.spi.Waiting waiting) {
-        Place place = places.open(
-                LockClaim.first(LockKey.of(LockKind.MUTEX, "lock"), id, Duration.ofSeconds(30), waiting));
+        Place place =
+                places.open(LockClaim.first(LockKey.of(LockKind.MUTEX, "lock"), id, Duration.ofSeconds(30), waiting));
         place.findQueue(session);
         return place;
     }
@@ -107,12 +107,12 @@ class LockQueuesTest {
         LockQueue<Place> queue = queues.at(QUEUE);
         queue.entering();
         for (int i = 0; i <= LockQueues.MOST_IDLE; i++) {
-            queues.at("/holdfast/mutex/other" + i);
+            LockQueue<Place> unused = queues.at("/holdfast/mutex/other" + i);
         }
         assertThat(queues.at(QUEUE)).isSameAs(queue);
         queue.enteringAnswered();
         for (int i = 0; i <= LockQueues.MOST_IDLE; i++) {
-            queues.at("/holdfast/mutex/other" + i);
+            LockQueue<Place> unused = queues.at("/holdfast/mutex/other" + i);
         }
         assertThat(queues.at(QUEUE)).isNotSameAs(queue);
     }

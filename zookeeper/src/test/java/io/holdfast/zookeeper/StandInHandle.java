@@ -9,6 +9,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /** A session that takes itself for connected, and answers a list when a test says so, and other requests never. */
+@SuppressWarnings("try") // the driver's close may be interrupted
 final class StandInHandle extends ZooKeeper {
 
     private final List<AsyncCallback.ChildrenCallback> lists = new ArrayList<>();

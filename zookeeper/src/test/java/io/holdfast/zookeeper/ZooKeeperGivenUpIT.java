@@ -60,7 +60,10 @@ class ZooKeeperGivenUpIT {
 
     private static void mayDelete(boolean may) throws Exception {
         int rights = may ? ZooDefs.Perms.ALL : ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE;
-        store.eye().setACL().withACL(List.of(new ACL(rights, ZooDefs.Ids.ANYONE_ID_UNSAFE))).forPath(QUEUE);
+        store.eye()
+                .setACL()
+                .withACL(List.of(new ACL(rights, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+                .forPath(QUEUE);
     }
 
     @Test
@@ -80,7 +83,8 @@ class ZooKeeperGivenUpIT {
         LockAttempt answer = Waiting.forMono(backend.tryAcquire(claim.withAttempt(2)));
         assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(store.claims(ROOT)).hasSize(1);
-        assertThat(Waiting.forMono(others.lock("full").tryAcquire().hasElement())).isFalse();
+        assertThat(Waiting.forMono(others.lock("full").tryAcquire().hasElement()))
+                .isFalse();
         assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 

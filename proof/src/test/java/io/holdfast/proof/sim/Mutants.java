@@ -25,16 +25,15 @@ final class Mutants {
     private static final Duration LONG = Duration.ofHours(1);
 
     /** Of one that takes longer from 0 on. */
-    private static final Map<String, Long> FIRST_SEEDS =
-            Map.of(
-                    "REDIS token by the clock alone",
-                    10_000L,
-                    "REDIS token that is not kept",
-                    2_000L,
-                    "REDIS no tombstone of a reader",
-                    24_000L,
-                    "ZOOKEEPER proof that does not age",
-                    31_000L);
+    private static final Map<String, Long> FIRST_SEEDS = Map.of(
+            "REDIS token by the clock alone",
+            10_000L,
+            "REDIS token that is not kept",
+            2_000L,
+            "REDIS no tombstone of a reader",
+            24_000L,
+            "ZOOKEEPER proof that does not age",
+            31_000L);
 
     /** Within so many schedules. */
     private static final int MOST = 1_000;
