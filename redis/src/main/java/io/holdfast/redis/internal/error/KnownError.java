@@ -135,6 +135,8 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             new KnownError("Connection reset", true, LOST),
             new KnownError("disconnected", true, LOST),
             new KnownError("closed prematurely", true, HUNG_UP),
+            // What the driver says when the connection was closed before it had looked at it.
+            new KnownError("RedisHandshakeHandler not registered", true, HUNG_UP),
             new KnownError("closed", true, LOST),
             new KnownError("timed out", true, SILENT));
 

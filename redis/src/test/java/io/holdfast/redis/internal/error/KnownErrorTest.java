@@ -55,6 +55,16 @@ class KnownErrorTest {
                 .isFalse();
     }
 
+    /** A server with TLS closes a connection without it so quickly that the driver may not have looked at it yet. */
+    @Test
+    void aConnectionThatWasClosedAtOnceIsToldTheSameWhateverTheDriverMakesOfIt() {
+        IllegalStateException driver = new IllegalStateException("RedisHandshakeHandler not registered");
+        KnownError known = KnownError.find(new RedisConnectionException("Unable to connect", driver))
+                .known();
+        assertThat(known.advice()).contains("begin the address with rediss://");
+        assertThat(known.isTransient()).isTrue();
+    }
+
     @Test
     void onlyTheServerCanSaySo() {
         assertThat(KnownError.isDemoted(new RedisConnectionException("READONLY You can't write")))
