@@ -64,7 +64,7 @@ record Entrance(Look look) {
             Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
             Mono<Reply<Created>> created = Mono.defer(this::creation)
                     .doOnNext(it -> enteredInLine(queue, it))
-                    .doOnError(notSent -> queue.enteringAnswered());
+                    .doFinally(end -> queue.enteringAnswered());
             queue.entering();
             if (!isListed) {
                 return Mono.zip(created, guarded)
@@ -82,8 +82,9 @@ record Entrance(Look look) {
     }
 
     private void enteredInLine(LockQueue<Place> queue, Reply<Created> created) {
-        queue.enteringAnswered();
-        if (created.isOk()) {
+        if (created.isOk() && isLate()) {
+            look.places().leftBehind(created.get().path());
+        } else if (created.isOk()) {
             place().entered(session(), created.get());
             if (!place().node().isPastTheEnd()) {
                 queue.entered(place().node(), place());
@@ -135,11 +136,20 @@ record Entrance(Look look) {
                 : Mono.error(ZooKeeperFailures.noSession(look.subject())); // it ended, or the node was deleted
     }
 
+    /** The session counts as ended since the creation was sent: its client was replaced by another one, and still answers. */
+    private boolean isLate() {
+        return !place().belongsTo(session());
+    }
+
     private static @Nullable Integer sizeOf(Reply<List<String>> listed) {
         return listed.isOk() ? (Integer) listed.get().size() : null;
     }
 
     private Mono<LockAttempt> entered(Reply<Created> created, Reply<List<String>> listed, int tries) {
+        if (created.isOk() && isLate()) {
+            look.places().leftBehind(created.get().path());
+            return Mono.error(ZooKeeperFailures.noSession(look.subject()));
+        }
         if (created.isOk()) {
             place().entered(session(), created.get());
             look.places().entered(place(), session());
@@ -214,7 +224,7 @@ record Entrance(Look look) {
     }
 
     private Mono<Void> noted(String gone) {
-        queues().gone(gone, session());
+        queues().gone(gone);
         return Mono.empty();
     }
 

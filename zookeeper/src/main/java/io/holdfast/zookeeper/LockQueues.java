@@ -39,6 +39,12 @@ final class LockQueues {
     private final Claims claims;
     private final Supplier<LockQueue<Place>> made;
 
+    /**
+     * The one that the claims are in, while its connection is there. An answer to a session that has ended may come late: what is known now is
+     * asked for, and granted, in this one only.
+     */
+    private @Nullable Session session;
+
     LockQueues(Tree tree, Claims claims, Supplier<LockQueue<Place>> made) {
         this.tree = tree;
         this.made = made;
@@ -83,30 +89,28 @@ final class LockQueues {
     }
 
     /** The claim has ended, and its node is about to go. */
-    void leaves(Place place, Session session) {
+    void leaves(Place place) {
         LockQueue<Place> queue = of(place);
         if (queue != null && place.path() != null) {
             queue.leaves(place.node());
-            advance(place.queue().path(), session);
+            advance(place.queue().path());
         }
     }
 
     /** A node of any queue is surely not there. */
-    void gone(String path, @Nullable Session session) {
+    void gone(String path) {
         int slash = path.lastIndexOf('/');
         LockQueue<Place> queue = slash < 0 ? null : byPath.get(path.substring(0, slash));
-        if (queue != null && queue.gone(path.substring(slash + 1)) && session != null) {
-            advance(path.substring(0, slash), session);
+        if (queue != null && queue.gone(path.substring(slash + 1))) {
+            advance(path.substring(0, slash));
         }
-        unsure(path, session);
+        unsure(path);
     }
 
     /** As {@link #forget}; what its first waiter waits for is asked for anew. */
-    void unsure(String path, @Nullable Session session) {
+    void unsure(String path) {
         forget(path);
-        if (session != null) {
-            advance(path, session);
-        }
+        advance(path);
     }
 
     /** What is known of the queue with that path, if there is one, is not sure any more. */
@@ -117,48 +121,60 @@ final class LockQueues {
         }
     }
 
+    /** Connected, or connected again. Events may have been missed, even if nothing told that the connection was lost. */
+    void connected(Session to) {
+        connectionLost();
+        session = to;
+        List.copyOf(byPath.keySet()).forEach(this::advance);
+    }
+
     /** Events may be missed from now on. */
     void connectionLost() {
+        session = null;
         byPath.values().removeIf(LockQueue::isForgettable);
         byPath.values().forEach(LockQueue::forgetAll);
     }
 
+    /** Null while there is no connection. */
+    @Nullable
+    Session session() {
+        return session;
+    }
+
     /** The session has ended. */
     void clear() {
+        session = null;
         byPath.clear();
     }
 
-    void advanceAll(Session session) {
-        for (String path : List.copyOf(byPath.keySet())) {
-            advance(path, session);
-        }
-    }
-
-    void advance(Place place, Session session) {
+    void advance(Place place) {
         if (of(place) != null) {
-            advance(place.queue().path(), session);
+            advance(place.queue().path());
         }
     }
 
-    private void advance(String path, Session session) {
+    private void advance(String path) {
         LockQueue<Place> queue = byPath.get(path);
-        if (queue == null || !session.isConnected()) {
+        Session current = session;
+        if (queue == null || current == null || !current.isConnected()) {
             return;
         }
-        queue.first().stream().filter(it -> it.turns().areOver()).forEach(it -> claims.isFirst(it, session));
+        queue.first().stream()
+                .filter(it -> it.turns().areOver() && it.isIn(current))
+                .forEach(it -> claims.isFirst(it, current));
         Need need = queue.need();
         if (need instanceof Need.Watch watch) {
-            Disposable unused = watch(path, watch.node(), session).subscribe(watched -> {
+            Disposable unused = watch(path, watch.node(), current).subscribe(watched -> {
                 if (watched.isNoNode()) {
-                    gone(watched.path(), session);
+                    gone(watched.path());
                 } else if (!watched.isOk()) {
                     tellFirst(queue, watched);
                 }
             });
         } else if (need instanceof Need.Names && !queue.isReading()) {
-            Disposable unused = list(path, session).subscribe(listed -> {
+            Disposable unused = list(path, current).subscribe(listed -> {
                 if (listed.isOk()) {
-                    advance(path, session);
+                    advance(path);
                 } else {
                     tellFirst(queue, listed);
                 }

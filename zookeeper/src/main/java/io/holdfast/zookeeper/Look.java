@@ -212,7 +212,7 @@ record Look(LockClaim claim, Place place, Session session, Tree tree, Places pla
         }
         return places.queues().watch(place.queue().path(), blocker, session).flatMap(watched -> {
             if (watched.isNoNode()) {
-                places.queues().gone(watched.path(), session);
+                places.queues().gone(watched.path());
                 return inLine();
             }
             return watched.isOk() ? queued() : fail(watched);

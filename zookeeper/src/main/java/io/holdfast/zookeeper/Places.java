@@ -51,9 +51,6 @@ final class Places implements Sessions.Events, LockQueues.Claims {
     private final DelayedWatches held;
     private final DelayedWatches longInLine;
 
-    /** While its connection is there. */
-    private @Nullable Session connected;
-
     /**
      * Nothing yet.
      *
@@ -95,8 +92,8 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     /** One of its requests has ended: forgets it when there is nothing to remember. What became possible meanwhile, happens now. */
     void settle(Place place) {
-        if (connected != null && !place.isHeld()) {
-            queues.advance(place, connected); // a claim without a node, too, may have learned what others wait for
+        if (!place.isHeld()) {
+            queues.advance(place); // a claim without a node, too, may have learned what others wait for
         }
         if (place.isEmpty() && place.turns().areOver()) {
             byClaim.remove(place.id(), place);
@@ -158,7 +155,7 @@ final class Places implements Sessions.Events, LockQueues.Claims {
         });
     }
 
-    /** If it fails, the next renewal finds out by asking for the node. */
+    /** Once for each node. If the request fails, a renewal finds out by asking for the node, and a waiter by the list of the new connection. */
     private void watchEnd(Place place, Session session) {
         String path = place.path();
         if (path == null || byOwnNode.get(path) != place || !place.isIn(session) || place.isEndWatched()) {
@@ -186,7 +183,7 @@ final class Places implements Sessions.Events, LockQueues.Claims {
         expectNothing(place);
         place.left();
         if (path != null) {
-            queues.gone(path, connected);
+            queues.gone(path);
         }
         if (wasHeld && !place.isWithdrawn()) {
             signals.lost(place.id(), LossReason.NOT_HELD);
@@ -229,7 +226,7 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     @Override
     public void opened(Session session) {
-        connected = session;
+        queues.connected(session);
         sweep(session);
         lookAgain();
     }
@@ -245,6 +242,15 @@ final class Places implements Sessions.Events, LockQueues.Claims {
         }
     }
 
+    /** A node of a session that has ended turned up. */
+    void leftBehind(String path) {
+        orphans.add(path);
+        Session current = queues.session();
+        if (current != null) {
+            sweep(current);
+        }
+    }
+
     /** One try each: the server ends what is left of a session by itself. */
     private void sweep(Session session) {
         for (String path : orphans) {
@@ -255,9 +261,7 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     @Override
     public void reconnected(Session session) {
-        connected = session;
-        queues.connectionLost(); // if nobody told
-        queues.advanceAll(session);
+        queues.connected(session);
         lookAgain();
     }
 
@@ -307,7 +311,6 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     @Override
     public void disconnected(Session session) {
-        connected = null;
         queues.connectionLost();
         if (failFast) {
             loseAll();
@@ -320,7 +323,6 @@ final class Places implements Sessions.Events, LockQueues.Claims {
 
     @Override
     public void ended(Session session) {
-        connected = null;
         queues.clear();
         int lost = 0;
         for (Place place : all()) {
@@ -367,13 +369,13 @@ final class Places implements Sessions.Events, LockQueues.Claims {
         if (own != null && own.isIn(session)) {
             vanished(own);
         }
-        queues.gone(path, session);
+        queues.gone(path);
         tellThoseThatWaitFor(path);
     }
 
     @Override
     public void changed(Session session, String path) {
-        queues.unsure(path, session);
+        queues.unsure(path);
         tellThoseThatWaitFor(path);
     }
 

@@ -20,7 +20,7 @@ record Withdrawal(Place place, Session session, Tree tree, Places places) {
             return Mono.just(Ownership.NOT_HELD);
         }
         boolean wasHeld = place.isHeld();
-        places.queues().leaves(place, session);
+        places.queues().leaves(place);
         Mono<Boolean> known = place.isIn(session) ? delete(place.knownPath()) : Mono.just(false);
         return known.flatMap(deleted -> place.isDoubtful() ? deleteAllOfIts().thenReturn(deleted) : Mono.just(deleted))
                 .map(deleted -> {
@@ -33,7 +33,7 @@ record Withdrawal(Place place, Session session, Tree tree, Places places) {
         return tree.delete(session, path)
                 .doOnNext(deleted -> {
                     if (deleted.isOk() || deleted.isNoNode()) {
-                        places.queues().gone(path, session);
+                        places.queues().gone(path);
                     }
                 })
                 .flatMap(deleted -> deleted.isOk() || deleted.isNoNode()

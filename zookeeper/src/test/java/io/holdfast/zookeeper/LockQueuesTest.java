@@ -72,9 +72,13 @@ class LockQueuesTest {
     }
 
     private Place look(String id) {
-        Place place = open(id, io.holdfast.spi.Waiting.NONE);
+        return look(id, io.holdfast.spi.Waiting.NONE);
+    }
+
+    private Place look(String id, io.holdfast.spi.Waiting waiting) {
+        Place place = open(id, waiting);
         Look look = new Look(place.claim(), place, session, tree, places, new Gates(tree, 100), strand);
-        Disposable unused = look.answer().subscribe(answer -> places.settle(place));
+        Disposable unused = look.answer().subscribe(answer -> places.settle(place), failure -> places.settle(place));
         return place;
     }
 
@@ -98,6 +102,40 @@ class LockQueuesTest {
         String unused = waiterBehind(5);
         places.changed(session, QUEUE);
         assertThat(handle.lists()).isOne();
+    }
+
+    /** The application has replaced its client, and the one before still answers: no lock is held in a session that is not looked after. */
+    @Test
+    void nodeOfASessionThatHasEndedIsNotTakenForAPlaceAndIsDeleted() throws IOException, InterruptedException {
+        Place place = look("late", io.holdfast.spi.Waiting.QUEUE);
+        StandInHandle next = new StandInHandle();
+        places.ended(session);
+        places.opened(new Session(next, 2, "/holdfast", event -> {}, new SessionProof(strand.now(), 3_000)));
+
+        String node = QUEUE + '/' + QueueNode.prefix(place.claim(), 1) + "0000000009";
+        handle.answerCreation(node);
+        handle.answerList(QUEUE, List.of());
+
+        assertThat(place.hasNothingThere()).isTrue();
+        assertThat(next.deleted()).containsExactly(node);
+        next.close();
+    }
+
+    /** What an answer to an earlier session lets pass is granted in the present one, and not by what that earlier one has proved. */
+    @Test
+    void whatIsHeardInASessionThatHasEndedIsActedOnInThePresentOne() throws IOException, InterruptedException {
+        Session before = session;
+        StandInHandle next = new StandInHandle();
+        places.ended(before);
+        session = new Session(next, 2, "/holdfast", event -> {}, new SessionProof(strand.now(), 3_000));
+        places.opened(session);
+        String unused = waiterBehind(3, 4, 5);
+
+        places.deleted(before, QUEUE + '/' + other(5));
+
+        assertThat(handle.lists()).isZero();
+        assertThat(next.lists()).isOne();
+        next.close();
     }
 
     /** More locks at once than are remembered: a node whose queue was forgotten meanwhile would be in no queue that is looked at. */
