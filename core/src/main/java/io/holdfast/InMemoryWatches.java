@@ -19,7 +19,7 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Who watches which claim. All methods are called under the back end's monitor, {@link #deliver} and those of {@link Watch} outside of it.
+ * The watches of each claim. The back end calls all methods under its monitor, except {@link #deliver} and those of {@link Watch}.
  */
 final class InMemoryWatches {
 

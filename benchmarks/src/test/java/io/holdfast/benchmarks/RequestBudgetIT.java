@@ -27,7 +27,7 @@ class RequestBudgetIT {
 
     private static final Pattern RECEIVED = Pattern.compile("Received: (\\d+)");
 
-    /** Create, delete: nobody came in between, as the number of the node tells. A lock that is held for a moment only is not watched. */
+    /** Create, delete: the number of the node tells that no other client came in between. A lock that is held for a moment only is not watched. */
     @Test
     void uncontendedCycleIsTwoRequests() throws Exception {
         try (TestingServer server = new TestingServer(true);

@@ -105,7 +105,7 @@ final class QuorumRequest<A> extends RequestDeadlines.Deadline {
     }
 
     /**
-     * Does not wait for this master any longer, and tells nobody.
+     * Does not wait for this master any longer. The handler is not told.
      *
      * @return whether it had not answered
      */

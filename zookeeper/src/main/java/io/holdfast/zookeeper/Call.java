@@ -29,7 +29,7 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
     private final Asked whom;
     private final String path;
 
-    /** Told, or not wanted any more; written on the strand, and by the thread that cancels. */
+    /** The subscriber has its answer, or has cancelled. Written on the strand, and by the thread that cancels. */
     private volatile boolean isOver;
 
     /** Written on ZooKeeper's event thread before it hands this over, else on the strand. */
@@ -58,7 +58,7 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
     /** Gives the request to the driver, with this as the callback. */
     abstract void send(ZooKeeper handle);
 
-    /** What the one who made the call learns from the answer, on the strand. */
+    /** Takes in what the answer says besides, on the strand. */
     void learn(Reply<T> answered) {}
 
     String path() {

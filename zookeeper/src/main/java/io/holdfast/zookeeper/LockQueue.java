@@ -168,7 +168,7 @@ class LockQueue<C> {
         }
     }
 
-    /** The claim has ended: from now on its node is in nobody's way here. */
+    /** The claim has ended: from now on its node blocks no other claim of the session. */
     void leaves(QueueNode node) {
         if (forget(node)) {
             leaving.add(node.name());
@@ -307,7 +307,7 @@ class LockQueue<C> {
         QueueNode before = null;
         for (Map.Entry<QueueNode, C> entry : waiting.entrySet()) {
             if (!isFirst(entry.getKey(), before)) {
-                break; // what is in its way is in the way of all behind it, or it is itself
+                break; // all claims behind it wait for the same node, or for this claim
             }
             before = entry.getKey();
             first.add(entry.getValue());

@@ -8,14 +8,14 @@
 -- Result  {1, token, lease ms} acquired   {2, ms} queued, look again within   {3, ms} not available, look again within
 --         {4, waiters} the queue is full; the claim was not put into it
 --         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written
--- Cost    lock that nobody holds or waits for: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
+-- Cost    lock without a holder and without waiters: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
 --         for each holder whose time is over, and for each waiter that is served, set aside or found gone: once per
 --         waiter. At most 1 024 of them, of which 256 are served.
 
 local format = string.format
 --#include digits.lua
 
--- The usual: nobody holds it or waits for it. A claim that has looked before may be aside, in KEYS[3].
+-- The usual: the lock has no holder and no waiter. After an earlier attempt the claim itself may be aside, in KEYS[3].
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6], ARGV[3] ~= '1' and KEYS[3] or KEYS[1]) == 0 then
   local time, ms = redis.call('TIME'), tonumber(ARGV[2])
   local now = time[1] * 1000000 + time[2]

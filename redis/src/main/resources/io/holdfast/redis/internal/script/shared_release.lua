@@ -6,12 +6,12 @@
 --         5 1 when a look of this claim got no answer, else 0   6 the client's channel
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
--- Cost    held by this claim, and nobody waits: 6 inner calls, O(log n) in the holders. Else O(log n) in the holders and waiters, plus
+-- Cost    held by this claim, without waiters: 6 inner calls, O(log n) in the holders. Else O(log n) in the holders and waiters, plus
 --         O(log n) for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus
 --         a PUBLISH for each that is served or comes to the head, and for each of at most 64 claims that want a hint.
 --         Measured: docs/reference/redis-script-cost.md
 
--- The usual: it holds, each look of it was answered, and nobody waits.
+-- The usual: the claim holds the lock, each attempt of it was answered, and there are no waiters.
 local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
 if not is_wanted and ARGV[5] == '0' then
   local ends, time = redis.pcall('ZSCORE', KEYS[1], ARGV[1]), redis.call('TIME')
