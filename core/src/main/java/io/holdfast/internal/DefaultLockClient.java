@@ -94,7 +94,8 @@ final class DefaultLockClient implements LockClient {
     }
 
     private LockSettings ownSettings(ReactiveLock lock) {
-        if (requireNonNull(lock, "lock") instanceof DefaultReactiveLock own && own.settings().engine() == engine) {
+        if (requireNonNull(lock, "lock") instanceof DefaultReactiveLock own
+                && own.settings().engine() == engine) {
             return own.settings();
         }
         throw new IllegalArgumentException(

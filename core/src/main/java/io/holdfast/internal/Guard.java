@@ -68,10 +68,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     /** Written once, before the release, whose end comes after that. */
     private @Nullable Throwable workError;
 
-    Guard(
-            Mono<L> acquire,
-            Function<? super L, ? extends Publisher<T>> work,
-            CoreSubscriber<? super T> subscriber) {
+    Guard(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
         this.acquire = acquire;
         this.work = work;
         this.subscriber = subscriber;

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.BaseSubscriber;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -199,8 +198,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     /** The time counts from the beginning of the whole. */
     private void failed(int member, Throwable error) {
         if (error instanceof LockTimeoutException over) {
-            step(state()
-                    .failed(
+            step(state().failed(
                             member,
                             new LockTimeoutException(
                                     over.lockName(),
@@ -221,8 +219,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
         emission.fail(new LockBackendException(
                 "",
-                "acquisition of locks %s met something unexpected in this library: %s"
-                        .formatted(locks.names(), defect),
+                "acquisition of locks %s met something unexpected in this library: %s".formatted(locks.names(), defect),
                 false,
                 defect));
     }

@@ -41,8 +41,8 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
                 return member;
             }
         }
-        throw new IllegalArgumentException("lock '%s' is not one of %s"
-                .formatted(Printable.text(lockName), Printable.text(names().toString())));
+        throw new IllegalArgumentException(
+                "lock '%s' is not one of %s".formatted(Printable.text(lockName), Printable.text(names().toString())));
     }
 
     private List<String> names() {
@@ -73,8 +73,9 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
 
     @Override
     public Mono<LockLease> onLoss() {
-        return Flux.merge(Flux.fromIterable(members)
-                        .map(member -> member.onLoss().<LockLease>map(reason -> member)), MultiAcquireState.MOST)
+        return Flux.merge(
+                        Flux.fromIterable(members).map(member -> member.onLoss().<LockLease>map(reason -> member)),
+                        MultiAcquireState.MOST)
                 .next();
     }
 
@@ -106,7 +107,8 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
 
     @Override
     public Runnable giveBack() {
-        List<Runnable> each = inReverse().stream().map(MultiLeaseHandle::giveBack).toList();
+        List<Runnable> each =
+                inReverse().stream().map(MultiLeaseHandle::giveBack).toList();
         return () -> each.forEach(Runnable::run);
     }
 

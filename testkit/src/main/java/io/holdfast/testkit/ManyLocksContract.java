@@ -89,7 +89,8 @@ interface ManyLocksContract extends LockBackendUnderTest {
                 assertThat(closed).isEqualTo(1L);
                 long until = System.nanoTime() + patience().toNanos();
                 while (!leftovers().isEmpty() && System.nanoTime() < until) {
-                    assertThat(contest.answer(Mono.delay(Duration.ofMillis(10)))).isZero();
+                    assertThat(contest.answer(Mono.delay(Duration.ofMillis(10))))
+                            .isZero();
                 }
             }
         }
@@ -118,7 +119,6 @@ interface ManyLocksContract extends LockBackendUnderTest {
         }
         int member = some.get(from);
         long token = leases.of(names.get(member)).fencingToken();
-        return probes.get(member)
-                .guard(token, Mono.defer(() -> guarded(probes, leases, names, some, from + 1)));
+        return probes.get(member).guard(token, Mono.defer(() -> guarded(probes, leases, names, some, from + 1)));
     }
 }

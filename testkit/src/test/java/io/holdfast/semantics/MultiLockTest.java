@@ -51,8 +51,7 @@ class MultiLockTest {
     }
 
     private boolean isFree(String name) {
-        TestSubscriber<LockLease> look =
-                world.subscribe(world.rival.lock(name).tryAcquire());
+        TestSubscriber<LockLease> look = world.subscribe(world.rival.lock(name).tryAcquire());
         look.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
         return !look.getReceivedOnNext().isEmpty();
     }
@@ -133,8 +132,8 @@ class MultiLockTest {
                 LockOptions.builder().waitTimeout(Duration.ofSeconds(10)).build();
         LockLease first = rivalHolds("a");
         LockLease second = rivalHolds("c");
-        TestSubscriber<MultiLease> leases = world.subscribe(
-                all("a", "b", "c").with(tenSeconds).acquire());
+        TestSubscriber<MultiLease> leases =
+                world.subscribe(all("a", "b", "c").with(tenSeconds).acquire());
         world.pass(Duration.ofSeconds(6));
         world.subscribe(first.release());
         world.pass(Duration.ofSeconds(3));
@@ -154,8 +153,8 @@ class MultiLockTest {
     void theShortestTimeLimitOfTheMembersCounts() {
         LockLease held = rivalHolds("a");
         LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
-        ReactiveMultiLock locks = world.client.all(
-                world.client.lock("a"), world.client.lock("b").with(short1));
+        ReactiveMultiLock locks =
+                world.client.all(world.client.lock("a"), world.client.lock("b").with(short1));
         TestSubscriber<MultiLease> leases = world.subscribe(locks.acquire());
         world.pass(SECOND);
         assertThat(leases.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
@@ -168,10 +167,9 @@ class MultiLockTest {
         for (int round = 0; round < 10; round++) {
             Mono<String> work = Mono.just("done").delayElement(Duration.ofMillis(10), world.clock);
             results.add(world.subscribe(all("a", "b", "c").withLock(work)));
-            results.add(world.subscribe(
-                    world.rival
-                            .all(world.rival.lock("c"), world.rival.lock("b"), world.rival.lock("a"))
-                            .withLock(work)));
+            results.add(world.subscribe(world.rival
+                    .all(world.rival.lock("c"), world.rival.lock("b"), world.rival.lock("a"))
+                    .withLock(work)));
         }
         world.pass(Duration.ofSeconds(20));
         assertThat(results).allMatch(TestSubscriber::isTerminatedComplete);
@@ -259,8 +257,7 @@ class MultiLockTest {
         TestSubscriber<Boolean> same = world.subscribe(world.client
                 .lock("b")
                 .withLock(outer -> all("a", "b")
-                        .withLock(leases -> Mono.just(
-                                leases.of("b").fencingToken() == outer.fencingToken()))));
+                        .withLock(leases -> Mono.just(leases.of("b").fencingToken() == outer.fencingToken()))));
         assertThat(world.only(same)).isTrue();
         assertThat(world.store.contents()).isEmpty();
     }
@@ -275,7 +272,8 @@ class MultiLockTest {
         TestSubscriber<LockLease> reader =
                 world.subscribe(world.rival.readWriteLock("a").readLock().tryAcquire());
         assertThat(reader.getReceivedOnNext()).isEmpty();
-        LockLease shared = world.granted(world.rival.readWriteLock("b").readLock().tryAcquire());
+        LockLease shared =
+                world.granted(world.rival.readWriteLock("b").readLock().tryAcquire());
         world.subscribe(lease.release());
         world.subscribe(shared.release());
     }
@@ -297,8 +295,7 @@ class MultiLockTest {
         LockLease held = rivalHolds("b");
         TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b").acquire());
         world.subscribe(world.client.close());
-        assertThat(leases.expectTerminalError())
-                .isInstanceOfAny(LockClosedException.class, LockLostException.class);
+        assertThat(leases.expectTerminalError()).isInstanceOfAny(LockClosedException.class, LockLostException.class);
         world.subscribe(held.release());
     }
 
@@ -330,7 +327,9 @@ class MultiLockTest {
                     ? rivalHolds("abc".substring(random.nextInt(3)).substring(0, 1))
                     : null;
             TestSubscriber<?> leaving = world.subscribe(
-                    random.nextBoolean() ? all("a", "b", "c").withLock(Mono.never()) : all("a", "b", "c").acquire());
+                    random.nextBoolean()
+                            ? all("a", "b", "c").withLock(Mono.never())
+                            : all("a", "b", "c").acquire());
             world.pass(Duration.ofMillis(random.nextInt(30)));
             if (held != null && random.nextBoolean()) {
                 world.subscribe(held.release());

@@ -60,8 +60,7 @@ public record MultiAcquireState(
             throw new IllegalArgumentException("1 to %d locks, not %d".formatted(MOST, count));
         }
         long all = all(count);
-        return new Step(
-                new MultiAcquireState(count, waits, 0, all, false, false, null), List.of(new TryEach(all)));
+        return new Step(new MultiAcquireState(count, waits, 0, all, false, false, null), List.of(new TryEach(all)));
     }
 
     /**
@@ -151,7 +150,11 @@ public record MultiAcquireState(
     }
 
     private Step next(
-            long heldNow, long askedNow, boolean isWait, @Nullable Throwable failureNow, MultiAcquireAction... actions) {
+            long heldNow,
+            long askedNow,
+            boolean isWait,
+            @Nullable Throwable failureNow,
+            MultiAcquireAction... actions) {
         return new Step(
                 new MultiAcquireState(count, waits, heldNow, askedNow, isWait, false, failureNow), List.of(actions));
     }

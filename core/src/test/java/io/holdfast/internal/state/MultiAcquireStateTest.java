@@ -14,6 +14,7 @@ import io.holdfast.internal.state.MultiAcquireAction.Withdraw;
 import io.holdfast.internal.state.MultiAcquireState.Step;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class MultiAcquireStateTest {
 
-    private static final Throwable BROKEN = new IllegalStateException("broken");
+    private final Throwable broken = new IllegalStateException("broken");
 
     @Test
     void allAreTriedAtOneTime() {
@@ -56,17 +57,21 @@ class MultiAcquireStateTest {
 
     @Test
     void aTryThatFailsEndsWithTheFirstFailure() {
-        Step step = MultiAcquireState.start(3, false).state().failed(2, BROKEN);
+        Step step = MultiAcquireState.start(3, false).state().failed(2, broken);
         step = step.state().failed(1, new IllegalStateException("later"));
         step = step.state().granted(0);
-        assertThat(step.actions()).containsExactly(new Release(0b1), new Fail(BROKEN));
+        assertThat(step.actions()).containsExactly(new Release(0b1), new Fail(broken));
     }
 
     @Test
     void aTryThatFailsBeforeAWaitIsLeftToTheWait() {
-        Step step = MultiAcquireState.start(2, true).state().failed(0, BROKEN).state().granted(1);
+        Step step = MultiAcquireState.start(2, true)
+                .state()
+                .failed(0, broken)
+                .state()
+                .granted(1);
         assertThat(step.actions()).containsExactly(new Release(0b10), new WaitFor(0));
-        assertThat(step.state().failed(0, BROKEN).actions()).containsExactly(new Fail(BROKEN));
+        assertThat(step.state().failed(0, broken).actions()).containsExactly(new Fail(broken));
     }
 
     @Test
@@ -114,7 +119,7 @@ class MultiAcquireStateTest {
     }
 
     /** What the members' acquisitions and leases are, by the actions. */
-    private static final class Model {
+    private final class Model {
 
         private final boolean waits;
         private MultiAcquireState state = new MultiAcquireState(1, true, 0, 0, false, true, null);
@@ -140,7 +145,7 @@ class MultiAcquireStateTest {
             int member = asked(random);
             asked &= ~(1L << member);
             if (what < 5) {
-                return state.failed(member, BROKEN);
+                return state.failed(member, broken);
             }
             if (what < 40 && !state.isWaiting()) {
                 return state.refused(member);
@@ -150,7 +155,7 @@ class MultiAcquireStateTest {
         }
 
         private int asked(Random random) {
-            int[] members = java.util.stream.IntStream.range(0, Long.SIZE)
+            int[] members = IntStream.range(0, Long.SIZE)
                     .filter(at -> (asked >>> at & 1) == 1)
                     .toArray();
             return members[random.nextInt(members.length)];

@@ -16,7 +16,10 @@ final class ObservedFlux<T> extends Flux<T> {
     private final Function<@Nullable Watched, Flux<T>> source;
 
     ObservedFlux(
-            Observing observing, Operation operation, List<String> lockNames, Function<@Nullable Watched, Flux<T>> source) {
+            Observing observing,
+            Operation operation,
+            List<String> lockNames,
+            Function<@Nullable Watched, Flux<T>> source) {
         this.observing = observing;
         this.operation = operation;
         this.lockNames = lockNames;

@@ -16,7 +16,10 @@ final class ObservedMono<T> extends Mono<T> {
     private final Function<@Nullable Watched, Mono<T>> source;
 
     ObservedMono(
-            Observing observing, Operation operation, List<String> lockNames, Function<@Nullable Watched, Mono<T>> source) {
+            Observing observing,
+            Operation operation,
+            List<String> lockNames,
+            Function<@Nullable Watched, Mono<T>> source) {
         this.observing = observing;
         this.operation = operation;
         this.lockNames = lockNames;
