@@ -154,6 +154,15 @@ public interface LockClient {
     ReactiveLock semaphore(String name, int permits);
 
     /**
+     * Several locks that are taken together: all of them, or none.
+     *
+     * @param locks of this client, in any order, of any kinds; at least one name, and at most 64. A lock that is given twice counts once
+     * @return the locks as one; nothing was sent
+     * @throws IllegalArgumentException if there are none or too many, if one is not of this client, or if two different locks have one name
+     */
+    ReactiveMultiLock all(ReactiveLock... locks);
+
+    /**
      * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.
      *
      * @return completes when it answered; fails with {@link LockBackendException} when it did not within the operation timeout, which

@@ -34,7 +34,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private final LockSettings lock;
     private final AcquirePlan plan;
-    private final Emission emission;
+    private final Emission<LeaseHandle> emission;
     private final Mailbox mailbox = new Mailbox(this);
 
     // All below: written within the mailbox, but for the first, which is written before the first task. The emission
@@ -59,7 +59,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     Acquisition(LockSettings lock, AcquirePlan plan, CoreSubscriber<? super LockLease> subscriber) {
         this.lock = lock;
         this.plan = plan;
-        emission = new Emission(subscriber, lock.engine().deliverOn);
+        emission = new Emission<>(subscriber, lock.engine().deliverOn);
     }
 
     @Override

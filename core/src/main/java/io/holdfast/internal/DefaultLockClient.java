@@ -1,10 +1,13 @@
 package io.holdfast.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
 import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockFeature;
@@ -12,6 +15,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -81,6 +85,21 @@ final class DefaultLockClient implements LockClient {
     public ReactiveLock semaphore(String name, int permits) {
         require(LockFeature.SEMAPHORE, "semaphores");
         return lock(new LockKey(LockKind.SEMAPHORE, name, permits));
+    }
+
+    @Override
+    public ReactiveMultiLock all(ReactiveLock... locks) {
+        return new DefaultMultiLock(MultiLockSettings.of(
+                Stream.of(requireNonNull(locks, "locks")).map(this::ownSettings).toList()));
+    }
+
+    private LockSettings ownSettings(ReactiveLock lock) {
+        if (requireNonNull(lock, "lock") instanceof DefaultReactiveLock own
+                && own.settings().engine() == engine) {
+            return own.settings();
+        }
+        throw new IllegalArgumentException(
+                "%s is not of this client: only locks of one client can be taken together".formatted(lock));
     }
 
     @Override

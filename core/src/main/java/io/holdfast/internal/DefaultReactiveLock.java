@@ -20,6 +20,10 @@ final class DefaultReactiveLock implements ReactiveLock {
         this.settings = settings;
     }
 
+    LockSettings settings() {
+        return settings;
+    }
+
     @Override
     public String name() {
         return settings.key().name();

@@ -1,6 +1,5 @@
 package io.holdfast.internal;
 
-import io.holdfast.LockLease;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -14,8 +13,17 @@ import reactor.util.context.Context;
 /**
  * The subscriber's end of an acquisition. One atomic field decides how it ends: with a lease, with another signal, or because the
  * subscriber has left.
+ *
+ * @param <L> the lease of one lock, or of many
  */
-final class Emission {
+final class Emission<L extends Emission.Returnable> {
+
+    /** What a subscriber may have left without having seen. */
+    interface Returnable {
+
+        /** Gives it back. Does not keep what the user has from being garbage. */
+        Runnable giveBack();
+    }
 
     private static final int IDLE = 0;
     private static final int OPEN = 1;
@@ -24,10 +32,11 @@ final class Emission {
     private static final int DROPPED_IF_LEFT = 4;
     private static final int OVER = 5;
 
+    @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<Emission> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(Emission.class, "stage");
 
-    private final CoreSubscriber<? super LockLease> subscriber;
+    private final CoreSubscriber<? super L> subscriber;
     private final @Nullable Scheduler deliverOn;
 
     /** IDLE until requested, OVER once the subscriber was told or has left: written by whoever wins. */
@@ -37,9 +46,9 @@ final class Emission {
     private @Nullable Thread emitter;
 
     /** Written before the stage becomes DROPPED_IF_LEFT, read after that. */
-    private @Nullable HeldLease handedOver;
+    private @Nullable Runnable handedOver;
 
-    Emission(CoreSubscriber<? super LockLease> subscriber, @Nullable Scheduler deliverOn) {
+    Emission(CoreSubscriber<? super L> subscriber, @Nullable Scheduler deliverOn) {
         this.subscriber = subscriber;
         this.deliverOn = deliverOn;
     }
@@ -94,10 +103,10 @@ final class Emission {
             case EMITTING ->
                 Thread.currentThread().equals(emitter) || STAGE.compareAndSet(this, EMITTING, LEFT_WHILE_EMITTING);
             case DROPPED_IF_LEFT -> {
-                HeldLease dropped = handedOver;
+                Runnable giveBack = handedOver;
                 boolean left = STAGE.compareAndSet(this, DROPPED_IF_LEFT, OVER);
-                if (left && dropped != null) {
-                    dropped.release();
+                if (left && giveBack != null) {
+                    giveBack.run();
                 }
                 yield left;
             }
@@ -111,7 +120,7 @@ final class Emission {
     }
 
     /** Hands the lease over. False when the subscriber left meanwhile, and the lease is to be given back. */
-    boolean emit(LeaseHandle lease) {
+    boolean emit(L lease) {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
         // Not after onComplete(): doFinally() marks itself then, whatever has ended it, and passes on every
@@ -127,7 +136,7 @@ final class Emission {
         }
         // Reactor's own subscribers mark themselves so when they have what they wanted, too. Those never cancel
         // afterwards: a cancellation that still comes was on its way, and the lease was dropped.
-        handedOver = lease.held();
+        handedOver = lease.giveBack();
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
     }
 

@@ -2,7 +2,6 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.LockLease;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -17,12 +16,15 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * One subscription to {@code withLock}: acquire, work, release, and only then how the work ended.
+ * One subscription to {@code withLock}: acquire, work, release, and only then how the work ended. Of one lock or of many.
  *
  * <p>Not {@code usingWhen}, which lets a failing clean-up hide the error of the work; and the lease must stay in one pair of hands from the
  * acquisition's emission to the release, whatever happens around. A loss is signalled on another thread than the elements.
+ *
+ * @param <L> the lease as the user sees it; it is a {@link GuardedLease}
+ * @param <T> what the work gives
  */
-final class Guard<T> implements Subscription, EngineLease.Holder {
+final class Guard<L, T> implements Subscription, GuardedLease.Holder {
 
     /** Where a subscription stands; each step is taken by one thread only. */
     private enum Stage {
@@ -47,8 +49,8 @@ final class Guard<T> implements Subscription, EngineLease.Holder {
     private static final AtomicReferenceFieldUpdater<Guard, Subscription> RUNNING =
             AtomicReferenceFieldUpdater.newUpdater(Guard.class, Subscription.class, "running");
 
-    private final Mono<LockLease> acquire;
-    private final Function<? super LockLease, ? extends Publisher<T>> work;
+    private final Mono<L> acquire;
+    private final Function<? super L, ? extends Publisher<T>> work;
     private final CoreSubscriber<? super T> subscriber;
     private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
     private final Acquiring acquiring = new Acquiring();
@@ -61,15 +63,12 @@ final class Guard<T> implements Subscription, EngineLease.Holder {
     private volatile Subscription running = NOT_YET;
 
     /** Written once, before the work is subscribed to. */
-    private volatile @Nullable EngineLease lease;
+    private volatile @Nullable GuardedLease lease;
 
     /** Written once, before the release, whose end comes after that. */
     private @Nullable Throwable workError;
 
-    Guard(
-            Mono<LockLease> acquire,
-            Function<? super LockLease, ? extends Publisher<T>> work,
-            CoreSubscriber<? super T> subscriber) {
+    Guard(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
         this.acquire = acquire;
         this.work = work;
         this.subscriber = subscriber;
@@ -104,14 +103,15 @@ final class Guard<T> implements Subscription, EngineLease.Holder {
         }
     }
 
-    private void begin(EngineLease granted) {
+    private void begin(L lockLease) {
+        GuardedLease granted = (GuardedLease) lockLease; // the engine's own operators give it
         lease = granted;
         if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
             releaseInBackground(granted);
             return;
         }
         try {
-            start(granted);
+            start(lockLease, granted);
         } finally {
             if (!STAGE.compareAndSet(this, Stage.STARTING, Stage.WORKING)
                     && STAGE.compareAndSet(this, Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
@@ -120,17 +120,15 @@ final class Guard<T> implements Subscription, EngineLease.Holder {
         }
     }
 
-    private void start(EngineLease granted) {
-        Context context = granted instanceof LeaseHandle outermost
-                ? HeldLocks.with(outermost, subscriber.currentContext())
-                : subscriber.currentContext();
+    private void start(L lockLease, GuardedLease granted) {
+        Context context = granted.enter(subscriber.currentContext());
         granted.watchLoss(this);
         if (!isUnderWay()) {
             granted.stopWatchingLoss();
             return;
         }
         try {
-            Publisher<T> publisher = requireNonNull(work.apply(granted), "the work under a lock must not be null");
+            Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));
         } catch (Throwable thrown) {
             cancelWork(); // a publisher may throw when it has begun
@@ -200,16 +198,16 @@ final class Guard<T> implements Subscription, EngineLease.Holder {
         RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
     }
 
-    private EngineLease held() {
+    private GuardedLease held() {
         return requireNonNull(lease);
     }
 
     /** No subscriber is left. The events report what goes wrong. */
-    private static void releaseInBackground(LockLease lease) {
+    private static void releaseInBackground(GuardedLease lease) {
         Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
     }
 
-    private final class Acquiring extends BaseSubscriber<LockLease> {
+    private final class Acquiring extends BaseSubscriber<L> {
 
         @Override
         public Context currentContext() {
@@ -217,8 +215,8 @@ final class Guard<T> implements Subscription, EngineLease.Holder {
         }
 
         @Override
-        protected void hookOnNext(LockLease granted) {
-            begin((EngineLease) granted); // the engine's own operator gives it
+        protected void hookOnNext(L granted) {
+            begin(granted);
         }
 
         @Override

@@ -1,6 +1,5 @@
 package io.holdfast.internal;
 
-import io.holdfast.LockLease;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
@@ -9,12 +8,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /** The operator behind {@code withLockMany}: elements are passed on while the work runs. */
-final class GuardedFlux<T> extends Flux<T> {
+final class GuardedFlux<L, T> extends Flux<T> {
 
-    private final Mono<LockLease> acquire;
-    private final Function<? super LockLease, ? extends Publisher<T>> work;
+    private final Mono<L> acquire;
+    private final Function<? super L, ? extends Publisher<T>> work;
 
-    GuardedFlux(Mono<LockLease> acquire, Function<? super LockLease, ? extends Publisher<T>> work) {
+    GuardedFlux(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work) {
         this.acquire = acquire;
         this.work = work;
     }

@@ -2,7 +2,6 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.LockLease;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -13,17 +12,17 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /** The operator behind {@code withLock}: the element waits for the release. */
-final class GuardedMono<T> extends Mono<T> {
+final class GuardedMono<L, T> extends Mono<T> {
 
-    private final Mono<LockLease> acquire;
-    private final Function<? super LockLease, ? extends Mono<T>> work;
+    private final Mono<L> acquire;
+    private final Function<? super L, ? extends Mono<T>> work;
 
-    private GuardedMono(Mono<LockLease> acquire, Function<? super LockLease, ? extends Mono<T>> work) {
+    private GuardedMono(Mono<L> acquire, Function<? super L, ? extends Mono<T>> work) {
         this.acquire = acquire;
         this.work = work;
     }
 
-    static <T> Mono<T> of(Mono<LockLease> acquire, Function<? super LockLease, ? extends Mono<T>> work) {
+    static <L, T> Mono<T> of(Mono<L> acquire, Function<? super L, ? extends Mono<T>> work) {
         return onAssembly(new GuardedMono<>(acquire, work));
     }
 

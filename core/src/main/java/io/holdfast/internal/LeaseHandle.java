@@ -13,7 +13,7 @@ import reactor.util.context.Context;
  * The user's side of a lease. The engine holds it weakly, so everything that must keep the lease alive refers to this object: the
  * publishers made here do.
  */
-final class LeaseHandle implements EngineLease {
+final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     private final HeldLease held;
 
@@ -53,6 +53,16 @@ final class LeaseHandle implements EngineLease {
     /** Completes when its release is asked for, or when it is lost: what nested leases wait for. */
     Mono<Void> noLongerHeld() {
         return Mono.defer(() -> held.signals().noLongerHeld().doOnTerminate(this::stayReachable));
+    }
+
+    @Override
+    public Runnable giveBack() {
+        return held::release;
+    }
+
+    @Override
+    public Context enter(Context context) {
+        return HeldLocks.with(this, context);
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
-import io.holdfast.internal.EngineLease.Holder;
+import io.holdfast.internal.GuardedLease.Holder;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.util.context.Context;
 
 /**
  * The lease of an acquisition inside the same lock: a view of the outermost lease with an end of its own. Releasing it asks the store for
@@ -97,6 +98,12 @@ final class NestedLease implements EngineLease {
     public void release(Holder holder) {
         stopWatchingLoss();
         Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
+    }
+
+    /** What nests in it finds the outermost lease. */
+    @Override
+    public Context enter(Context context) {
+        return context;
     }
 
     @Override

@@ -29,7 +29,7 @@ public class EmissionAgainstLeave {
     private final LockParts parts = new LockParts();
     private final LeaseHandle lease = parts.lease();
     private final Holder holder = new Holder();
-    private final Emission emission = new Emission(holder, null);
+    private final Emission<LeaseHandle> emission = new Emission<>(holder, null);
 
     private volatile boolean givenBack;
     private volatile boolean ended;

@@ -20,4 +20,5 @@ public interface LockBackendContract
                 QueueContract,
                 PushContract,
                 SharedKindsContract,
-                WithdrawalContract {}
+                WithdrawalContract,
+                ManyLocksContract {}

@@ -1,6 +1,7 @@
 package io.holdfast.micrometer;
 
 import io.micrometer.observation.Observation;
+import java.util.List;
 import java.util.OptionalLong;
 
 /** What an observation of a lock knows, for conventions, handlers and filters. */
@@ -41,7 +42,7 @@ public final class LockObservationContext extends Observation.Context {
     private final Operation operation;
     private final String backend;
     private final String family;
-    private final String lockName;
+    private final List<String> lockNames;
 
     /** Written by the thread that ends the observation. */
     private volatile Outcome outcome = Outcome.UNKNOWN;
@@ -49,11 +50,11 @@ public final class LockObservationContext extends Observation.Context {
     /** Written by the thread that brings the lease; 0 before. */
     private volatile long fencingToken;
 
-    LockObservationContext(Operation operation, String backend, String family, String lockName) {
+    LockObservationContext(Operation operation, String backend, String family, List<String> lockNames) {
         this.operation = operation;
         this.backend = backend;
         this.family = family;
-        this.lockName = lockName;
+        this.lockNames = List.copyOf(lockNames);
     }
 
     /**
@@ -86,10 +87,14 @@ public final class LockObservationContext extends Observation.Context {
     /**
      * The lock: one of very many.
      *
-     * @return its name
+     * @return its name; of locks that are taken together, their names, with commas
      */
     public String lockName() {
-        return lockName;
+        return String.join(", ", lockNames);
+    }
+
+    boolean concerns(String lockName) {
+        return lockNames.contains(lockName);
     }
 
     /**
@@ -104,7 +109,7 @@ public final class LockObservationContext extends Observation.Context {
     /**
      * The token of the lease.
      *
-     * @return empty until there is a lease
+     * @return empty until there is a lease; of locks that are taken together, that of the first
      */
     public OptionalLong fencingToken() {
         return fencingToken == 0 ? OptionalLong.empty() : OptionalLong.of(fencingToken);

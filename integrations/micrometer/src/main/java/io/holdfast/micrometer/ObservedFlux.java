@@ -1,6 +1,7 @@
 package io.holdfast.micrometer;
 
 import io.holdfast.micrometer.LockObservationContext.Operation;
+import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
@@ -11,20 +12,23 @@ final class ObservedFlux<T> extends Flux<T> {
 
     private final Observing observing;
     private final Operation operation;
-    private final String lockName;
+    private final List<String> lockNames;
     private final Function<@Nullable Watched, Flux<T>> source;
 
     ObservedFlux(
-            Observing observing, Operation operation, String lockName, Function<@Nullable Watched, Flux<T>> source) {
+            Observing observing,
+            Operation operation,
+            List<String> lockNames,
+            Function<@Nullable Watched, Flux<T>> source) {
         this.observing = observing;
         this.operation = operation;
-        this.lockName = lockName;
+        this.lockNames = lockNames;
         this.source = source;
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        Watched watched = observing.watch(operation, lockName, actual.currentContext());
+        Watched watched = observing.watch(operation, lockNames, actual.currentContext());
         source.apply(watched).subscribe(watched == null ? actual : new WatchingSubscriber<T>(actual, watched));
     }
 }

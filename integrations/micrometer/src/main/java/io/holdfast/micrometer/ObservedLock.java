@@ -6,6 +6,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.micrometer.LockObservationContext.Operation;
+import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -17,10 +18,16 @@ final class ObservedLock implements ReactiveLock {
 
     private final ReactiveLock lock;
     private final Observing observing;
+    private final List<String> names;
 
     ObservedLock(ReactiveLock lock, Observing observing) {
         this.lock = lock;
         this.observing = observing;
+        names = List.of(lock.name());
+    }
+
+    ReactiveLock unobserved() {
+        return lock;
     }
 
     @Override
@@ -35,12 +42,12 @@ final class ObservedLock implements ReactiveLock {
 
     @Override
     public Mono<LockLease> tryAcquire() {
-        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, name(), watched -> lock.tryAcquire());
+        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, names, watched -> lock.tryAcquire());
     }
 
     @Override
     public Mono<LockLease> acquire() {
-        return new ObservedMono<>(observing, Operation.ACQUIRE, name(), watched -> lock.acquire());
+        return new ObservedMono<>(observing, Operation.ACQUIRE, names, watched -> lock.acquire());
     }
 
     @Override
@@ -53,14 +60,14 @@ final class ObservedLock implements ReactiveLock {
     public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
         requireNonNull(work, "work");
         return new ObservedMono<>(
-                observing, Operation.WITH_LOCK, name(), watched -> lock.withLock(telling(watched, work)));
+                observing, Operation.WITH_LOCK, names, watched -> lock.withLock(telling(watched, work)));
     }
 
     @Override
     public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
         requireNonNull(work, "work");
         return new ObservedFlux<>(
-                observing, Operation.WITH_LOCK, name(), watched -> lock.withLockMany(telling(watched, work)));
+                observing, Operation.WITH_LOCK, names, watched -> lock.withLockMany(telling(watched, work)));
     }
 
     private static <P> Function<LockLease, P> telling(

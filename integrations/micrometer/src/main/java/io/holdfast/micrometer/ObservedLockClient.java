@@ -2,7 +2,9 @@ package io.holdfast.micrometer;
 
 import io.holdfast.LockClient;
 import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
+import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 
 /** A client whose locks are observed. */
@@ -32,6 +34,14 @@ final class ObservedLockClient implements LockClient {
     @Override
     public ReactiveLock semaphore(String name, int permits) {
         return observed(client.semaphore(name, permits));
+    }
+
+    @Override
+    public ReactiveMultiLock all(ReactiveLock... locks) {
+        ReactiveLock[] unobserved = Stream.of(locks)
+                .map(lock -> lock instanceof ObservedLock observed ? observed.unobserved() : lock)
+                .toArray(ReactiveLock[]::new);
+        return new ObservedMultiLock(client.all(unobserved), observing);
     }
 
     @Override

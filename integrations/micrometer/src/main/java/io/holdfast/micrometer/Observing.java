@@ -8,6 +8,7 @@ import io.holdfast.micrometer.LockObservationContext.Outcome;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
@@ -27,11 +28,11 @@ record Observing(
 
     /** An observation that has not started; null when nobody wants one. */
     @Nullable
-    Watched watch(Operation operation, String lockName, ContextView subscriber) {
+    Watched watch(Operation operation, List<String> lockNames, ContextView subscriber) {
         if (registry.isNoop()) {
             return null;
         }
-        var context = new LockObservationContext(operation, backend, families.of(lockName), lockName);
+        var context = new LockObservationContext(operation, backend, family(lockNames), lockNames);
         Observation parent = subscriber.getOrDefault(KEY, null);
         if (parent != null) {
             context.setParentObservation(parent);
@@ -40,9 +41,15 @@ record Observing(
         return observation.isNoop() ? null : new Watched(observation, context);
     }
 
+    /** That of all of them. */
+    private String family(List<String> lockNames) {
+        String first = families.of(lockNames.get(0));
+        return lockNames.stream().allMatch(name -> families.of(name).equals(first)) ? first : LockFamilies.OTHER;
+    }
+
     /** How an observation ends whose subscriber is told this error. */
     static Outcome outcome(Throwable error, LockObservationContext of) {
-        if (error instanceof LockLostException lost && lost.lockName().equals(of.lockName())) {
+        if (error instanceof LockLostException lost && of.concerns(lost.lockName())) {
             return Outcome.LOST;
         }
         if (of.fencingToken().isPresent()) {

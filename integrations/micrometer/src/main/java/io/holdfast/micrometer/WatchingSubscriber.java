@@ -1,6 +1,7 @@
 package io.holdfast.micrometer;
 
 import io.holdfast.LockLease;
+import io.holdfast.MultiLease;
 import io.holdfast.micrometer.LockObservationContext.Operation;
 import io.holdfast.micrometer.LockObservationContext.Outcome;
 import org.jspecify.annotations.Nullable;
@@ -60,10 +61,16 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
     @Override
     public void onNext(T element) {
         if (endsWithLease && element instanceof LockLease lease) {
-            watched.context().acquired(lease.fencingToken());
-            watched.end(Outcome.ACQUIRED, null);
+            acquired(lease);
+        } else if (endsWithLease && element instanceof MultiLease many) {
+            acquired(many.leases().get(0));
         }
         actual.onNext(element);
+    }
+
+    private void acquired(LockLease lease) {
+        watched.context().acquired(lease.fencingToken());
+        watched.end(Outcome.ACQUIRED, null);
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -73,6 +74,35 @@ class ObservedLocksTest {
                 .hasBeenStarted()
                 .hasBeenStopped();
         assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+    }
+
+    @Test
+    void locksThatAreTakenTogetherAreOneObservation() {
+        var both = client.all(client.lock(NAME), client.lock("orders/1"));
+        shop.subscribe(both.withLock(Mono.just(1)));
+
+        TestObservationRegistryAssert.assertThat(registry)
+                .hasNumberOfObservationsEqualTo(1)
+                .hasObservationWithNameEqualTo("holdfast.lock")
+                .that()
+                .hasContextualNameEqualTo("with lock other")
+                .hasLowCardinalityKeyValue("outcome", "completed")
+                .hasHighCardinalityKeyValue("lock.name", "orders/1, " + NAME);
+        assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+    }
+
+    @Test
+    void theAcquisitionOfLocksThatAreTakenTogetherEndsWithTheirLeases() {
+        var both = client.all(client.lock(NAME), client.lock("stock/43"));
+        MultiLease leases = shop.only(both.acquire());
+        shop.subscribe(leases.release());
+
+        TestObservationRegistryAssert.assertThat(registry)
+                .hasNumberOfObservationsEqualTo(1)
+                .hasObservationWithNameEqualTo("holdfast.lock")
+                .that()
+                .hasContextualNameEqualTo("acquire stock")
+                .hasLowCardinalityKeyValue("outcome", "acquired");
     }
 
     @Test

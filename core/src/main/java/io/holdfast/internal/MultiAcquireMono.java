@@ -1,0 +1,22 @@
+package io.holdfast.internal;
+
+import io.holdfast.MultiLease;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+
+/** The operator behind {@code acquire} and {@code tryAcquire} of many locks: each subscription is an acquisition of its own. */
+final class MultiAcquireMono extends Mono<MultiLease> {
+
+    private final MultiLockSettings locks;
+    private final boolean waits;
+
+    MultiAcquireMono(MultiLockSettings locks, boolean waits) {
+        this.locks = locks;
+        this.waits = waits;
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super MultiLease> subscriber) {
+        subscriber.onSubscribe(new MultiAcquisition(locks, waits, subscriber));
+    }
+}

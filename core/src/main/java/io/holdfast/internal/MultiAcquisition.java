@@ -1,0 +1,279 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.MultiLease;
+import io.holdfast.internal.state.AcquirePlan;
+import io.holdfast.internal.state.MultiAcquireAction;
+import io.holdfast.internal.state.MultiAcquireState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * One subscription to {@code acquire} or {@code tryAcquire} of many locks. It acts on the decisions of {@link MultiAcquireState}: each member is
+ * tried and waited for by an acquisition of its own.
+ */
+final class MultiAcquisition implements Subscription, Mailbox.Owner {
+
+    private final MultiLockSettings locks;
+    private final boolean waits;
+    private final Emission<MultiLeaseHandle> emission;
+    private final Mailbox mailbox = new Mailbox(this);
+
+    // All below: written within the mailbox, but for the first, which is written before the first task.
+    private long startedAtNanos;
+    private @Nullable MultiAcquireState state;
+    private final @Nullable Asked[] asked;
+    private final @Nullable EngineLease[] held;
+
+    MultiAcquisition(MultiLockSettings locks, boolean waits, CoreSubscriber<? super MultiLease> subscriber) {
+        this.locks = locks;
+        this.waits = waits;
+        emission = new Emission<>(subscriber, locks.engine().deliverOn);
+        asked = new Asked[locks.members().size()];
+        held = new EngineLease[locks.members().size()];
+    }
+
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n) || !emission.isIdle()) {
+            return;
+        }
+        startedAtNanos = locks.engine().alarms.now();
+        if (emission.open()) {
+            mailbox.post(() -> step(MultiAcquireState.start(locks.members().size(), waits)));
+        }
+    }
+
+    @Override
+    public void cancel() {
+        emission.leave(() -> mailbox.post(() -> {
+            MultiAcquireState current = state;
+            if (current != null) {
+                step(current.left());
+            }
+        }));
+    }
+
+    private void step(MultiAcquireState.Step step) {
+        state = step.state();
+        step.actions().forEach(this::act);
+    }
+
+    private void act(MultiAcquireAction action) {
+        if (action instanceof MultiAcquireAction.TryEach all) {
+            each(all.members(), this::tryOne);
+        } else if (action instanceof MultiAcquireAction.WaitFor one) {
+            waitFor(one.member());
+        } else if (action instanceof MultiAcquireAction.Withdraw all) {
+            eachInReverse(all.members(), this::withdraw);
+        } else if (action instanceof MultiAcquireAction.Release all) {
+            eachInReverse(all.members(), this::release);
+        } else if (action instanceof MultiAcquireAction.Deliver) {
+            deliver();
+        } else if (action instanceof MultiAcquireAction.NotAvailable) {
+            emission.complete();
+        } else if (action instanceof MultiAcquireAction.Fail failed) {
+            emission.fail(failed.error());
+        } else if (action instanceof MultiAcquireAction.FailLost failed) {
+            emission.fail(lease(failed.member()).lost());
+        }
+    }
+
+    private static void each(long members, IntConsumer act) {
+        for (long left = members; left != 0; left &= left - 1) {
+            act.accept(Long.numberOfTrailingZeros(left));
+        }
+    }
+
+    private static void eachInReverse(long members, IntConsumer act) {
+        for (long left = members; left != 0; left &= ~Long.highestOneBit(left)) {
+            act.accept(Long.SIZE - 1 - Long.numberOfLeadingZeros(left));
+        }
+    }
+
+    private void tryOne(int member) {
+        LockSettings lock = locks.members().get(member);
+        ask(member, lock, lock.terms().tryPlan());
+    }
+
+    private void waitFor(int member) {
+        LockSettings lock = locks.members().get(member);
+        Duration limit = locks.waitTimeout();
+        if (limit != null) {
+            LockOptions limited =
+                    lock.options().toBuilder().waitTimeout(left(limit)).build();
+            lock = LockSettings.of(lock.engine(), lock.key(), limited);
+        }
+        ask(member, lock, lock.terms().acquirePlan());
+    }
+
+    /** Zero, for one look, when there is less than the shortest time that can be waited for. */
+    private Duration left(Duration limit) {
+        Duration left = limit.minus(waited());
+        return left.toMillis() < 1 ? Duration.ZERO : left;
+    }
+
+    private Duration waited() {
+        return Duration.ofNanos(locks.engine().alarms.now() - startedAtNanos);
+    }
+
+    private void ask(int member, LockSettings lock, AcquirePlan plan) {
+        Asked one = new Asked(member);
+        asked[member] = one;
+        new AcquireMono(lock, plan).subscribe(one);
+    }
+
+    private void withdraw(int member) {
+        Asked one = asked[member];
+        if (one != null) {
+            one.cancel();
+        }
+    }
+
+    private void release(int member) {
+        EngineLease lease = lease(member);
+        lease.stopWatchingLoss();
+        MultiLeaseHandle.releaseInBackground(lease);
+    }
+
+    private EngineLease lease(int member) {
+        EngineLease lease = held[member];
+        if (lease == null) {
+            throw new IllegalStateException("lock %d of %s is not held".formatted(member, locks.names()));
+        }
+        return lease;
+    }
+
+    private void deliver() {
+        List<EngineLease> all = new ArrayList<>(held.length);
+        for (int member = 0; member < held.length; member++) {
+            all.add(lease(member));
+        }
+        MultiLeaseHandle leases = new MultiLeaseHandle(all);
+        leases.stopWatchingLoss();
+        emission.deliver(() -> emit(leases), disposed -> {
+            leases.giveBack().run();
+            emission.failNow(disposed);
+        });
+    }
+
+    private void emit(MultiLeaseHandle leases) {
+        if (!leases.isValid()) {
+            LockLostException lost = leases.lost();
+            leases.giveBack().run();
+            emission.failNow(lost);
+        } else if (!emission.begin() || !emission.emit(leases)) {
+            leases.giveBack().run();
+        }
+    }
+
+    private MultiAcquireState state() {
+        MultiAcquireState current = state;
+        if (current == null) {
+            throw new IllegalStateException("not started");
+        }
+        return current;
+    }
+
+    private void granted(int member, EngineLease lease) {
+        held[member] = lease;
+        step(state().granted(member));
+        if (!state().isOver()) {
+            lease.watchLoss(new WhileOthersAreWaitedFor(member));
+        }
+    }
+
+    /** The time counts from the beginning of the whole. */
+    private void failed(int member, Throwable error) {
+        if (error instanceof LockTimeoutException over) {
+            step(state().failed(
+                            member,
+                            new LockTimeoutException(
+                                    over.lockName(),
+                                    waited(),
+                                    over.attempts(),
+                                    over.backendAnswered(),
+                                    over.getCause())));
+        } else {
+            step(state().failed(member, error));
+        }
+    }
+
+    @Override
+    public void broken(Throwable defect) {
+        MultiAcquireState current = state;
+        if (current != null) {
+            step(current.left());
+        }
+        emission.fail(new LockBackendException(
+                "",
+                "acquisition of locks %s met something unexpected in this library: %s".formatted(locks.names(), defect),
+                false,
+                defect));
+    }
+
+    /** The acquisition of one member. */
+    private final class Asked extends BaseSubscriber<LockLease> {
+
+        private final int member;
+
+        /** Written and read on the thread that signals. */
+        private boolean isGranted;
+
+        Asked(int member) {
+            this.member = member;
+        }
+
+        @Override
+        public Context currentContext() {
+            return emission.context();
+        }
+
+        @Override
+        protected void hookOnNext(LockLease lease) {
+            isGranted = true;
+            mailbox.post(() -> granted(member, (EngineLease) lease)); // the engine's own operator gives it
+        }
+
+        @Override
+        protected void hookOnComplete() {
+            if (!isGranted) {
+                mailbox.post(() -> step(state().refused(member)));
+            }
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            mailbox.post(() -> failed(member, error));
+        }
+    }
+
+    private final class WhileOthersAreWaitedFor implements GuardedLease.Holder {
+
+        private final int member;
+
+        WhileOthersAreWaitedFor(int member) {
+            this.member = member;
+        }
+
+        @Override
+        public void lost() {
+            mailbox.post(() -> step(state().lost(member)));
+        }
+
+        @Override
+        public void released(@Nullable Throwable failure) {}
+    }
+}

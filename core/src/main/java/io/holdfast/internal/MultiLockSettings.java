@@ -1,0 +1,79 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockOptions;
+import io.holdfast.internal.state.MultiAcquireState;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The members of a multi-lock.
+ *
+ * @param members at least one, of one client, each name once, in the canonical order
+ */
+record MultiLockSettings(List<LockSettings> members) {
+
+    /**
+     * Puts them in order.
+     *
+     * @throws IllegalArgumentException if there are none, or too many, or two different locks have one name
+     */
+    static MultiLockSettings of(Collection<LockSettings> locks) {
+        Map<String, LockSettings> byName = new TreeMap<>();
+        locks.forEach(lock -> byName.merge(lock.key().name(), lock, MultiLockSettings::one));
+        if (byName.isEmpty() || byName.size() > MultiAcquireState.MOST) {
+            throw new IllegalArgumentException(
+                    "1 to %d locks can be taken together, not %d".formatted(MultiAcquireState.MOST, byName.size()));
+        }
+        return new MultiLockSettings(List.copyOf(byName.values()));
+    }
+
+    /** Two with one name. */
+    private static LockSettings one(LockSettings first, LockSettings second) {
+        LockKey key = first.key();
+        LockKey other = second.key();
+        if (key.equals(other)) {
+            return first;
+        }
+        if (isSide(key) && isSide(other)) {
+            return key.kind() == LockKind.WRITE ? first : second;
+        }
+        throw new IllegalArgumentException(
+                "two different locks have the name '%s', and cannot be taken together: %s and %s"
+                        .formatted(Printable.text(key.name()), key, other));
+    }
+
+    private static boolean isSide(LockKey key) {
+        return key.kind() == LockKind.READ || key.kind() == LockKind.WRITE;
+    }
+
+    Engine engine() {
+        return members.get(0).engine();
+    }
+
+    List<String> names() {
+        return members.stream().map(lock -> lock.key().name()).toList();
+    }
+
+    MultiLockSettings with(LockOptions options) {
+        return new MultiLockSettings(
+                members.stream().map(lock -> lock.with(options)).toList());
+    }
+
+    /** The shortest of all; null for no limit. */
+    @Nullable
+    Duration waitTimeout() {
+        return members.stream()
+                .map(lock -> lock.options().waitTimeout())
+                .flatMap(Optional::stream)
+                .min(Duration::compareTo)
+                .orElse(null);
+    }
+}

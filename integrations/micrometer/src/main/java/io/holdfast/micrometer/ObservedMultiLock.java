@@ -1,0 +1,83 @@
+package io.holdfast.micrometer;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
+import io.holdfast.ReactiveMultiLock;
+import io.holdfast.micrometer.LockObservationContext.Operation;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Locks that are taken together, and whose every subscription is observed as one; all it does is what these locks do. */
+final class ObservedMultiLock implements ReactiveMultiLock {
+
+    private final ReactiveMultiLock locks;
+    private final Observing observing;
+    private final List<String> names;
+
+    ObservedMultiLock(ReactiveMultiLock locks, Observing observing) {
+        this.locks = locks;
+        this.observing = observing;
+        names = locks.names();
+    }
+
+    @Override
+    public List<String> names() {
+        return names;
+    }
+
+    @Override
+    public ReactiveMultiLock with(LockOptions options) {
+        return new ObservedMultiLock(locks.with(options), observing);
+    }
+
+    @Override
+    public Mono<MultiLease> tryAcquire() {
+        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, names, watched -> locks.tryAcquire());
+    }
+
+    @Override
+    public Mono<MultiLease> acquire() {
+        return new ObservedMono<>(observing, Operation.ACQUIRE, names, watched -> locks.acquire());
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Mono<T> work) {
+        requireNonNull(work, "work");
+        return withLock(leases -> work);
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<T>> work) {
+        requireNonNull(work, "work");
+        return new ObservedMono<>(
+                observing, Operation.WITH_LOCK, names, watched -> locks.withLock(telling(watched, work)));
+    }
+
+    @Override
+    public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<T>> work) {
+        requireNonNull(work, "work");
+        return new ObservedFlux<>(
+                observing, Operation.WITH_LOCK, names, watched -> locks.withLockMany(telling(watched, work)));
+    }
+
+    private static <P> Function<MultiLease, P> telling(
+            @Nullable Watched watched, Function<? super MultiLease, ? extends P> work) {
+        return leases -> {
+            if (watched != null) {
+                watched.acquired(leases.leases().get(0).fencingToken());
+            }
+            return work.apply(leases);
+        };
+    }
+
+    @Override
+    public String toString() {
+        return "observed " + locks;
+    }
+}
