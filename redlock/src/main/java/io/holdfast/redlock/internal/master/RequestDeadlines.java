@@ -1,7 +1,6 @@
 package io.holdfast.redlock.internal.master;
 
-import java.util.ArrayList;
-import java.util.List;
+import io.holdfast.spi.DeadlineHeap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +17,7 @@ import reactor.core.scheduler.Scheduler;
 public final class RequestDeadlines {
 
     /** What is to happen once at a time, unless it is taken off before. */
-    abstract static class Deadline {
-
-        private static final int OFF = -1;
-
-        // Both: guarded by the deadlines that this was given to.
-        private int place = OFF;
-        private long dueNanos;
+    abstract static class Deadline extends DeadlineHeap.Deadline {
 
         /** Called without a lock. */
         abstract void passed();
@@ -32,8 +25,8 @@ public final class RequestDeadlines {
 
     private final Scheduler timer;
 
-    // All below: guarded by this. The heap has the earliest deadline first.
-    private final List<Deadline> heap = new ArrayList<>();
+    // All below: guarded by this.
+    private final DeadlineHeap<Deadline> heap = new DeadlineHeap<>();
     private boolean isWaking;
     private long wakeNanos;
 
@@ -43,21 +36,25 @@ public final class RequestDeadlines {
 
     /** Sets it, anew if it is set already. */
     void set(Deadline deadline, long dueNanos) {
+        boolean isToWake;
         synchronized (this) {
-            remove(deadline);
-            add(deadline, dueNanos);
-            if (isWaking && wakeNanos - dueNanos <= 0) {
-                return;
+            heap.set(deadline, dueNanos);
+            isToWake = !isWaking || wakeNanos - dueNanos > 0;
+            if (isToWake) {
+                isWaking = true;
+                wakeNanos = dueNanos;
             }
-            isWaking = true;
-            wakeNanos = dueNanos;
         }
-        wakeAt(dueNanos);
+        if (timer.isDisposed()) {
+            passAll(); // its task was dropped
+        } else if (isToWake) {
+            wakeAt(dueNanos);
+        }
     }
 
     /** Takes it off, if it is set. */
     synchronized void off(Deadline deadline) {
-        remove(deadline);
+        heap.takeOff(deadline);
     }
 
     private void wakeAt(long dueNanos) {
@@ -65,13 +62,7 @@ public final class RequestDeadlines {
         try {
             var unused = timer.schedule(() -> wake(dueNanos), delay, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException disposed) {
-            List<Deadline> all;
-            synchronized (this) {
-                isWaking = false;
-                all = List.copyOf(heap);
-                all.forEach(this::remove);
-            }
-            all.forEach(RequestDeadlines::pass);
+            passAll();
         }
     }
 
@@ -88,11 +79,11 @@ public final class RequestDeadlines {
         }
         long next;
         synchronized (this) {
-            if (heap.isEmpty() || (isWaking && wakeNanos - heap.get(0).dueNanos <= 0)) {
+            if (heap.size() == 0 || (isWaking && wakeNanos - heap.firstDueNanos() <= 0)) {
                 return;
             }
             isWaking = true;
-            next = heap.get(0).dueNanos;
+            next = heap.firstDueNanos();
             wakeNanos = next;
         }
         wakeAt(next);
@@ -108,62 +99,19 @@ public final class RequestDeadlines {
     }
 
     private synchronized @Nullable Deadline takeDue(long nowNanos) {
-        if (heap.isEmpty() || heap.get(0).dueNanos - nowNanos > 0) {
-            return null;
-        }
-        Deadline due = heap.get(0);
-        remove(due);
-        return due;
+        return heap.takeDue(nowNanos);
     }
 
-    private void add(Deadline deadline, long dueNanos) {
-        deadline.dueNanos = dueNanos;
-        heap.add(deadline);
-        raise(deadline, heap.size() - 1);
-    }
-
-    private void remove(Deadline deadline) {
-        int place = deadline.place;
-        if (place == Deadline.OFF) {
-            return;
+    private void passAll() {
+        synchronized (this) {
+            isWaking = false;
         }
-        deadline.place = Deadline.OFF;
-        Deadline last = heap.remove(heap.size() - 1);
-        if (last != deadline) {
-            raise(last, place);
-            lower(last, last.place);
+        for (Deadline any = takeAny(); any != null; any = takeAny()) {
+            pass(any);
         }
     }
 
-    private void raise(Deadline deadline, int from) {
-        int place = from;
-        while (place > 0 && deadline.dueNanos - heap.get((place - 1) / 2).dueNanos < 0) {
-            put(heap.get((place - 1) / 2), place);
-            place = (place - 1) / 2;
-        }
-        put(deadline, place);
-    }
-
-    private void lower(Deadline deadline, int from) {
-        int place = from;
-        for (int child = earlierChild(place); child < heap.size(); child = earlierChild(place)) {
-            if (heap.get(child).dueNanos - deadline.dueNanos >= 0) {
-                break;
-            }
-            put(heap.get(child), place);
-            place = child;
-        }
-        put(deadline, place);
-    }
-
-    private int earlierChild(int place) {
-        int left = 2 * place + 1;
-        boolean isRightEarlier = left + 1 < heap.size() && heap.get(left + 1).dueNanos - heap.get(left).dueNanos < 0;
-        return isRightEarlier ? left + 1 : left;
-    }
-
-    private void put(Deadline deadline, int place) {
-        heap.set(place, deadline);
-        deadline.place = place;
+    private synchronized @Nullable Deadline takeAny() {
+        return heap.takeAny();
     }
 }

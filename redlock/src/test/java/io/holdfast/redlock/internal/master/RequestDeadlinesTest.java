@@ -117,4 +117,19 @@ class RequestDeadlinesTest {
         withoutTimer.set(new Numbered(1), gone.now(TimeUnit.NANOSECONDS) + TimeUnit.HOURS.toNanos(1));
         assertThat(passed).containsExactly(1);
     }
+
+    /** Its task is dropped, so the deadlines that wait for that task would never pass. */
+    @Test
+    void aTimerThatIsDisposedWhileItsTaskIsPendingLetsAllPassWithTheNextRequest() {
+        Scheduler ended = Schedulers.newSingle("ended", true);
+        RequestDeadlines withoutTimer = new RequestDeadlines(ended);
+        long inAnHour = ended.now(TimeUnit.NANOSECONDS) + TimeUnit.HOURS.toNanos(1);
+        withoutTimer.set(new Numbered(1), inAnHour);
+        ended.dispose();
+        assertThat(passed).isEmpty();
+
+        withoutTimer.set(new Numbered(2), inAnHour + 1);
+
+        assertThat(passed).containsExactlyInAnyOrder(1, 2);
+    }
 }
