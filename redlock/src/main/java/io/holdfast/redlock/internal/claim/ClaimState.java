@@ -274,9 +274,9 @@ public final class ClaimState {
         return closed;
     }
 
-    /** Whether no caller has asked about it for so long that the masters have forgotten it. */
+    /** Whether no caller has asked about it for so long that the masters have forgotten it, and none is told of its signals. */
     synchronized boolean isForgotten(long nowNanos) {
-        return nowNanos - touchedAtNanos > 2 * leaseNanos;
+        return !isWatched() && nowNanos - touchedAtNanos > 2 * leaseNanos;
     }
 
     @Override
