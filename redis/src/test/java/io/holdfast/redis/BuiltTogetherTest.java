@@ -28,8 +28,10 @@ class BuiltTogetherTest {
     void backEndsThatAreBuiltTogetherHaveOneGroupOfEventLoopsWhichEndsWithTheLastOfThem() throws IOException {
         Set<Integer> before = groups();
         RedisURI nowhere = RedisURI.create("redis://localhost:" + closedPort());
-        List<RedisLockBackend> masters = RedisLockBackend.buildTogether(
-                Stream.generate(() -> RedisLockBackend.builder(nowhere)).limit(3).toList());
+        List<RedisLockBackend> masters =
+                RedisLockBackend.buildTogether(Stream.generate(() -> RedisLockBackend.builder(nowhere))
+                        .limit(3)
+                        .toList());
 
         masters.forEach(BuiltTogetherTest::isRefused);
         Set<Integer> groups = groups();

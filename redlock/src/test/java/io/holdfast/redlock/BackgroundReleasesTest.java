@@ -77,7 +77,9 @@ class BackgroundReleasesTest {
             masters.releases().release(0, Five.claim());
         }
         assertThat(client.wires.get(0).requests).isEqualTo(BackgroundReleases.MOST_UNDER_WAY);
-        assertThat(masters.releases().underWay()).as("the others are left to expire").isEqualTo(all);
+        assertThat(masters.releases().underWay())
+                .as("the others are left to expire")
+                .isEqualTo(all);
         LockClaim vote = Five.claim();
         five.answer(five.masters.get(1).tryAcquire(vote));
         masters.releases().release(1, vote);

@@ -143,8 +143,8 @@ public final class AcquireQuorum {
         if (token == 0 && granted() >= majority) {
             token = highestGranted();
         }
-        VoteCount tally = tally();
-        if (tally.yes() >= majority && token != 0) {
+        VoteCount votes = votes();
+        if (votes.yes() >= majority && token != 0) {
             return new Next.Won(token, lease());
         }
         List<Integer> below = below();
@@ -156,7 +156,7 @@ public final class AcquireQuorum {
             raised = true;
             return new Next.Raise(token, below);
         }
-        return switch (tally.ofElection()) {
+        return switch (votes.ofElection()) {
             case YES, OPEN -> OPEN;
             case NO -> new Next.Lost();
             case UNKNOWN -> new Next.Failed();
@@ -198,17 +198,22 @@ public final class AcquireQuorum {
         return below;
     }
 
-    private VoteCount tally() {
-        VoteCount tally = VoteCount.none(standings.length);
+    private VoteCount votes() {
+        int yes = 0;
+        int no = 0;
+        int failed = 0;
         for (int i = 0; i < standings.length; i++) {
-            tally = switch (standings[i]) {
-                case PENDING -> tally;
-                case GRANTED -> counts(i) ? tally.plusYes() : tally.plusNo();
-                case REFUSED -> tally.plusNo();
-                case ABSTAINED, FAILED -> tally.plusFailed();
-            };
+            switch (standings[i]) {
+                case PENDING -> {}
+                case GRANTED -> {
+                    yes += counts(i) ? 1 : 0;
+                    no += counts(i) ? 0 : 1;
+                }
+                case REFUSED -> no++;
+                case ABSTAINED, FAILED -> failed++;
+            }
         }
-        return tally;
+        return new VoteCount(standings.length, yes, no, failed);
     }
 
     /** A majority keeps the lock for at least this long: the least of the longest answers that make a majority. */

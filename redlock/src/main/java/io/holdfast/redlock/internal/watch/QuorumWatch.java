@@ -8,21 +8,18 @@ import io.holdfast.redlock.internal.quorum.JitteredBackoff;
 import io.holdfast.redlock.internal.quorum.VoteCount;
 import io.holdfast.redlock.internal.quorum.WatchQuorum;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Printable;
 import io.holdfast.spi.WatchSignal;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 
 /**
  * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has there, and is disposed of
@@ -34,32 +31,24 @@ import reactor.core.publisher.FluxSink;
  */
 public final class QuorumWatch {
 
-    private static final Duration FIRST_REPAIR = Duration.ofMillis(100);
-    private static final int MOST_DOUBLINGS = 6;
-
-    /** The longest pause between repairs. A watch that lasted that long has recovered. */
-    private static final long RECOVERED_NANOS = FIRST_REPAIR.toNanos() << MOST_DOUBLINGS;
-
     /** Before it is checked again whether a round is still under way. */
     private static final long LEAST_PAUSE_NANOS = 2_000_000;
 
     private final Masters masters;
     private final ClaimState state;
     private final LockClaim claim;
-    private final FluxSink<WatchSignal> sink;
-    private final List<Disposable.Swap> lines = new ArrayList<>();
+    private final SignalEmitter sink;
 
-    /** Pauses before a master whose watch failed is watched again. */
-    private final List<Disposable.Swap> repairs = new ArrayList<>();
+    /** By master. */
+    private final AtomicReferenceArray<@Nullable Line> lines;
 
-    /** 1 for a master that is in such a pause: another watch of it that fails, under a new id, begins no pause of its own. */
-    private final AtomicIntegerArray repairing;
+    private final long begunAtNanos;
 
-    /** Failures in a row, by master. A signal does not end the row: a master may tell that it watches, and fail at once. */
-    private final AtomicIntegerArray failures;
+    /** Written by the end. */
+    private volatile boolean isStopped;
 
-    /** When the watch of each master was last begun, or begun again after a pause. */
-    private final AtomicLongArray begunAt;
+    /** Null before a watch has failed. Guarded by this. */
+    private @Nullable WatchRepairs repairs;
 
     private final Disposable.Swap pause = Disposables.swap();
     private final AtomicBoolean pausing = new AtomicBoolean();
@@ -68,39 +57,70 @@ public final class QuorumWatch {
     /** Guarded by itself. */
     private final WatchQuorum quorum;
 
-    private QuorumWatch(Masters masters, ClaimState state, LockClaim claim, FluxSink<WatchSignal> sink) {
+    private QuorumWatch(
+            Masters masters, ClaimState state, LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
         this.masters = masters;
         this.state = state;
         this.claim = claim;
-        this.sink = sink;
+        sink = new SignalEmitter(subscriber, this::stop);
         quorum = new WatchQuorum(masters.size());
-        repairing = new AtomicIntegerArray(masters.size());
-        failures = new AtomicIntegerArray(masters.size());
-        begunAt = new AtomicLongArray(masters.size());
-        masters.all().forEach(master -> {
-            lines.add(Disposables.swap());
-            repairs.add(Disposables.swap());
-        });
+        lines = new AtomicReferenceArray<>(masters.size());
+        begunAtNanos = masters.now();
+    }
+
+    /** The signals of a claim. Cold: each subscription watches by itself. */
+    private static final class Signals extends Flux<WatchSignal> {
+
+        private final Masters masters;
+        private final ClaimRegistry registry;
+        private final LockClaim claim;
+
+        Signals(Masters masters, ClaimRegistry registry, LockClaim claim) {
+            this.masters = masters;
+            this.registry = registry;
+            this.claim = claim;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+            QuorumWatch watch = new QuorumWatch(masters, registry.of(claim, masters.now()), claim, subscriber);
+            subscriber.onSubscribe(watch.sink);
+            watch.start();
+        }
     }
 
     public static Flux<WatchSignal> of(Masters masters, ClaimRegistry registry, LockClaim claim) {
-        return Flux.create(
-                sink -> new QuorumWatch(masters, registry.of(claim, masters.now()), claim, sink).start(),
-                FluxSink.OverflowStrategy.BUFFER);
+        return new Signals(masters, registry, claim);
     }
 
     private void start() {
+        if (sink.isOver()) {
+            return;
+        }
         state.onRename(renamed);
-        sink.onDispose(this::stop);
-        masters.all().forEach(master -> begunAt.set(master, masters.now()));
         masters.all().forEach(this::watch);
+        if (isStopped) {
+            state.offRename(renamed); // it was stopped while it began
+        }
     }
 
     private void stop() {
+        WatchRepairs underWay;
+        synchronized (this) {
+            isStopped = true;
+            underWay = repairs;
+        }
         state.offRename(renamed);
         pause.dispose();
-        repairs.forEach(Disposable::dispose);
-        lines.forEach(Disposable::dispose);
+        if (underWay != null) {
+            underWay.stop();
+        }
+        for (int master : masters.all()) {
+            Line line = lines.get(master);
+            if (line != null) {
+                line.dispose();
+            }
+        }
     }
 
     private void watchAgain(int master) {
@@ -121,13 +141,42 @@ public final class QuorumWatch {
     }
 
     private void watch(int master, LockClaim there) {
-        boolean unused = lines.get(master)
-                .update(masters.backend(master)
-                        .watch(there)
-                        .subscribe(
-                                signal -> signalled(master, there, signal),
-                                error -> stopped(master, error),
-                                () -> stopped(master, new IllegalStateException("the watch completed"))));
+        Line line = new Line(master, there);
+        masters.backend(master).watch(there).subscribe(line);
+        Line before = lines.getAndSet(master, line);
+        if (before != null) {
+            before.dispose();
+        }
+        if (isStopped) {
+            line.dispose();
+        }
+    }
+
+    /** The watch of one master, under the id that the claim has there. */
+    private final class Line extends BaseSubscriber<WatchSignal> {
+
+        private final int master;
+        private final LockClaim there;
+
+        Line(int master, LockClaim there) {
+            this.master = master;
+            this.there = there;
+        }
+
+        @Override
+        protected void hookOnNext(WatchSignal signal) {
+            signalled(master, there, signal);
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            stopped(master, error);
+        }
+
+        @Override
+        protected void hookOnComplete() {
+            stopped(master, new IllegalStateException("the watch completed"));
+        }
     }
 
     private void signalled(int master, LockClaim there, WatchSignal signal) {
@@ -161,29 +210,18 @@ public final class QuorumWatch {
         }
     }
 
-    /** A waiter may wait for hours: a master that could not be watched for a moment shall not stay silent for it. */
     private void repair(int master) {
-        if (!repairing.compareAndSet(master, 0, 1)) {
-            return;
+        WatchRepairs all;
+        synchronized (this) {
+            if (isStopped) {
+                return;
+            }
+            if (repairs == null) {
+                repairs = new WatchRepairs(masters, begunAtNanos, this::watchAgain);
+            }
+            all = repairs;
         }
-        if (masters.now() - begunAt.get(master) >= RECOVERED_NANOS) {
-            failures.set(master, 0);
-        }
-        Duration pause = JitteredBackoff.afterFailures(
-                FIRST_REPAIR, Math.min(MOST_DOUBLINGS, failures.getAndIncrement(master)), masters.random());
-        try {
-            boolean unused = repairs.get(master)
-                    .replace(masters.timer().schedule(() -> repairNow(master), pause.toNanos(), TimeUnit.NANOSECONDS));
-        } catch (RejectedExecutionException disposed) {
-            Masters.LOG.debug(
-                    "{} is not watched again: the timer was disposed of", Printable.text(masters.name(master)));
-        }
-    }
-
-    private void repairNow(int master) {
-        begunAt.set(master, masters.now());
-        repairing.set(master, 0);
-        watchAgain(master);
+        all.repair(master);
     }
 
     /** A minority that lost it is no loss: a renewal finds out, and puts it back. */
@@ -223,7 +261,7 @@ public final class QuorumWatch {
     }
 
     private void pauseOver() {
-        if (sink.isCancelled()) {
+        if (sink.isOver()) {
             return;
         }
         if (state.isAsking()) {
