@@ -23,6 +23,7 @@ class QuorumRequestTest {
 
     private final List<Throwable> dropped = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
+    private final List<String> answers = new ArrayList<>();
     private final List<CoreSubscriber<? super String>> asked = new ArrayList<>();
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
 
@@ -39,7 +40,7 @@ class QuorumRequestTest {
             new QuorumRequest<>(masters, List.of(0), masters.always(LIMIT), Context.empty(), new ResponseHandler<>() {
                 @Override
                 public void heard(int master, String answer) {
-                    throw new AssertionError("no master answers");
+                    answers.add(answer);
                 }
 
                 @Override
@@ -79,5 +80,32 @@ class QuorumRequestTest {
 
         assertThat(failures).hasSize(1);
         assertThat(dropped).isEmpty();
+    }
+
+    @Test
+    void aMasterThatAnswersTwiceOrFailsAfterItsAnswerIsHeardOnce() {
+        request.ask(master -> deafToCancellation());
+        asked.get(0).onNext("yes");
+        asked.get(0).onNext("yes");
+        asked.get(0).onError(new IllegalStateException("after its answer"));
+        asked.get(0).onComplete();
+
+        time.advanceTimeBy(LIMIT.multipliedBy(2));
+
+        assertThat(answers).containsExactly("yes");
+        assertThat(failures).isEmpty();
+        assertThat(dropped).isEmpty();
+    }
+
+    @Test
+    void aMasterThatIsNotAwaitedAnyMoreIsNotHeard() {
+        request.ask(master -> deafToCancellation());
+        assertThat(request.stop(0)).isTrue();
+        asked.get(0).onNext("yes");
+        time.advanceTimeBy(LIMIT.multipliedBy(2));
+
+        assertThat(answers).isEmpty();
+        assertThat(failures).isEmpty();
+        assertThat(request.isAwaiting(0)).isFalse();
     }
 }
