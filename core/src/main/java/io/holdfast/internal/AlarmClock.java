@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.spi.DeadlineHeap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -25,13 +26,7 @@ final class AlarmClock {
     private static final Logger LOG = LoggerFactory.getLogger(AlarmClock.class);
 
     /** What rings once at its time, unless it is taken off or set anew before. */
-    abstract static class Alarm {
-
-        static final int OFF = -1;
-
-        // Both: written by the heap.
-        int place = OFF;
-        long dueNanos;
+    abstract static class Alarm extends DeadlineHeap.Deadline {
 
         static Alarm of(Runnable ring) {
             return new Plain(ring, false);
@@ -105,7 +100,7 @@ final class AlarmClock {
     private volatile Source source;
 
     // All below: written under the monitor.
-    private final AlarmHeap heap = new AlarmHeap();
+    private final DeadlineHeap<Alarm> heap = new DeadlineHeap<>();
     private @Nullable Wake next;
     private boolean watched;
     private boolean dead;

@@ -25,7 +25,7 @@ public final class SimulatedRedlock {
 
     /** Claims and releases that a client still has to do with. */
     public static int underWay(RedlockBackend backend) {
-        return backend.candidateCount() + backend.cleanupCount();
+        return backend.claimCount() + backend.releaseCount();
     }
 
     private static final class WallClockOf extends Clock {

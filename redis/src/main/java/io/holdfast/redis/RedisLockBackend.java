@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.redis.internal.address.AddressCheck;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.OwnResources;
 import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.operation.BackendSettings;
 import io.holdfast.redis.internal.operation.LockOperations;
@@ -126,6 +127,20 @@ public final class RedisLockBackend implements LockBackend {
             throw new IllegalArgumentException("uri must name the sentinels' master: sentinelMasterId is missing");
         }
         return new Builder(List.of(LettuceClient.copyOf(uri)), false);
+    }
+
+    /**
+     * Builds back ends that share driver resources of their own: one event loop in place of one for each. For the masters of a Redlock. The
+     * resources end with the last of the back ends.
+     *
+     * @param builders one for each back end; one that was given {@link Builder#resources} keeps those
+     * @return the back ends, in the same order, which connect nowhere yet
+     */
+    public static List<RedisLockBackend> buildTogether(List<Builder> builders) {
+        List<Builder> all = List.copyOf(builders);
+        int users = (int) all.stream().filter(it -> it.resources == null).count();
+        OwnResources together = users == 0 ? null : new OwnResources(users);
+        return all.stream().map(it -> it.build(together)).toList();
     }
 
     /**
@@ -271,7 +286,7 @@ public final class RedisLockBackend implements LockBackend {
         /**
          * Shares driver resources: event loops, timer, name resolution, and the pauses between reconnects, which are up to
          * 30 s by the driver's defaults (ours are up to 1 s). Back ends with the same resources use the same event loop: the masters of a
-         * Redlock should have the same.
+         * Redlock should have the same, see {@link RedisLockBackend#buildTogether}.
          *
          * @param shared stay the caller's: not shut down by {@link RedisLockBackend#close}
          * @return this
@@ -439,8 +454,13 @@ public final class RedisLockBackend implements LockBackend {
          * @return a back end
          */
         public RedisLockBackend build() {
+            return build(null);
+        }
+
+        private RedisLockBackend build(@Nullable OwnResources together) {
             LettuceClient lettuce = LettuceClient.create(
                     resources,
+                    together,
                     new TlsOptions(authorities, identity),
                     lossByPush ? ProtocolVersion.RESP3 : null,
                     new EvictionCheck()::look);

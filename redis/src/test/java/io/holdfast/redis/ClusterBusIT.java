@@ -130,7 +130,7 @@ class ClusterBusIT {
     @Test
     void connectionsWithTheOldProtocolHavePlainChannels() {
         RedisURI uri = RedisURI.create(cluster.masters().get(0).uri());
-        LettuceClient old = LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP2, link -> {});
+        LettuceClient old = LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP2, link -> {});
         LockClient client = client(RedisLockBackend.clusterBuilder(List.of(uri)).build(old, "old"));
         List<ReactiveLock> locks = locks("mutex", client, client);
 

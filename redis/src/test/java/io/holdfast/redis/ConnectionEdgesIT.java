@@ -145,7 +145,8 @@ class ConnectionEdgesIT {
 
     @Test
     void whatIsThrownWhileAFailureIsPassedOnReachesTheCallerToo() {
-        LettuceClient lettuce = LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
+        LettuceClient lettuce =
+                LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
         Store.answer(Ping.from(topology, failures));

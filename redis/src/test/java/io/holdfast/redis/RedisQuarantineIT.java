@@ -303,7 +303,8 @@ class RedisQuarantineIT {
 
     @Test
     void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
-        LettuceClient lettuce = LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
+        LettuceClient lettuce =
+                LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         Quarantine quarantine = new Quarantine(
                 topology, ExceptionTranslator.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);

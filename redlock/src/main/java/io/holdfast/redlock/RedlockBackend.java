@@ -1,29 +1,29 @@
 package io.holdfast.redlock;
 
+// Longer than 300 lines by its Javadoc: the assumptions of Redlock belong where its users look.
+
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.spi.Closing;
+import io.holdfast.redlock.internal.master.MasterChecks;
+import io.holdfast.redlock.internal.master.MasterSettings;
+import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.WallClock;
+import io.holdfast.redlock.internal.operation.LockOperations;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
-import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.EnumSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -39,10 +39,10 @@ import reactor.core.scheduler.Schedulers;
  * LockClient locks = LockClient.create(RedlockBackend.over(List.of(one, two, three, four, five)));
  * }</pre>
  *
- * <p><b>How</b>: every master is asked at once, each with a time limit of its own. A look is decided as soon as a majority has said yes, or
+ * <p><b>How</b>: every master is asked at once, each with a time limit of its own. An attempt is decided as soon as a majority has said yes, or
  * cannot any more; a slow or hung master costs nothing while a majority answers. A master's first answer may take the time of a
- * connection. Every yes of a lost look is undone, late ones too.
- * A lease is valid for as long as a majority keeps it, less the time that the look took, 1 % and 2 ms. A renewal needs a
+ * connection. Every yes to a lost attempt is undone, late ones too.
+ * A lease is valid for as long as a majority keeps it, less the time that the attempt took, 1 % and 2 ms. A renewal needs a
  * majority as well: one that fails is unknown, and the lease stays until its local deadline; a majority that says no is a loss at once;
  * a minority that lost the lock gets it back.
  *
@@ -57,7 +57,7 @@ import reactor.core.scheduler.Schedulers;
  *       while it runs breaks this. If broken: a master may end a lease before its holder knows. Where the holder has only just a
  *       majority, one such master is enough for two holders to overlap.
  *   <li><i>Pauses are short</i>: between a check of the lease and the act that it protects, a process does not stop for longer than the
- *       rest of the lease. If broken: the act happens after the lock went to somebody else. No lock service can prevent that.
+ *       rest of the lease. If broken: the act happens after the lock went to another client. No lock service can prevent that.
  *   <li><i>Masters keep their data or stay away</i>: one that restarts without its locks does not vote until the longest lease of all
  *       clients is over. If broken on so many that they make a majority with those that the holder does not have: two holders at once. One
  *       is enough where the holder has only just a majority. On Redis, {@code RedisLockBackend.Builder.quarantine} sees to it. It
@@ -68,42 +68,34 @@ import reactor.core.scheduler.Schedulers;
  *       data.
  * </ul>
  *
- * <p>In each of these cases the fencing token is the answer: whatever the lock protects should remember the token of the last one that
- * read in order to write, and refuse lower ones ({@link io.holdfast.LockLease}). After loss of data tokens still rise, as long as the clocks of servers and clients differ by less than the
+ * <p>In each of these cases the fencing token is the answer: the data that the lock protects should remember the highest token, and refuse writes
+ * with lower ones ({@link io.holdfast.LockLease}). After loss of data tokens still rise, as long as the clocks of servers and clients differ by less than the
  * time between the two grants.
  *
  * <p><b>Kinds</b>: mutex, and read/write locks where all masters offer them. A semaphore is refused: of three masters with two permits, each
  * two can let in a different pair, so three clients would win. Waiters do not queue at the masters, because halves of two queues could wait for
- * each other for ever: who waits looks again when a master tells of a release, or after a random pause. So the lock is not first come, first
+ * each other for ever: a waiter asks again when a master tells of a release, or after a random pause. So the lock is not first come, first
  * served, and a writer may be passed by readers.
  *
  * <p>Thread-safe. Answers come on the threads of the masters, or of the timer.
  */
 public final class RedlockBackend implements LockBackend {
 
-    private static final Duration LONGEST_FAREWELL = Duration.ofSeconds(2);
-
-    private final Masters masters;
-    private final Candidates candidates;
+    private final LockOperations operations;
     private final Set<LockFeature> features;
-    private final Closing closing;
-
-    /** Written once, by the closing. */
-    private volatile boolean isClosed;
 
     private RedlockBackend(Builder builder) {
-        masters = new Masters(builder, builder.timer != null ? builder.timer : Schedulers.parallel());
-        candidates = new Candidates(masters.size());
-        features = featuresOf(builder.masters);
-        Mono<Void> end = Mono.<Void>fromRunnable(() -> isClosed = true)
-                .then(masters.cleanup.finish().timeout(LONGEST_FAREWELL, Mono.empty(), masters.timer));
-        closing = new Closing(
-                "the Redlock back end",
-                builder.closesMasters
-                        ? end.then(Mono.defer(() -> Mono.whenDelayError(masters.backends.stream()
-                                .map(LockBackend::close)
-                                .toList())))
-                        : end);
+        Scheduler timer = builder.timer != null ? builder.timer : Schedulers.parallel();
+        Masters masters = new Masters(new MasterSettings(
+                builder.masters,
+                builder.names,
+                timer,
+                builder.limit,
+                builder.listener,
+                builder.random,
+                builder.wallClock));
+        operations = new LockOperations(masters, builder.closesMasters);
+        features = MasterChecks.featuresOf(builder.masters);
     }
 
     /**
@@ -129,52 +121,25 @@ public final class RedlockBackend implements LockBackend {
         return new Builder(List.copyOf(masters));
     }
 
-    private static Set<LockFeature> featuresOf(List<LockBackend> masters) {
-        Set<LockFeature> common = EnumSet.of(LockFeature.TOKEN_FLOOR);
-        if (masters.stream().allMatch(it -> it.features().contains(LockFeature.READ_WRITE))) {
-            common.add(LockFeature.READ_WRITE);
-        }
-        return Collections.unmodifiableSet(common);
-    }
-
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return unlessClosed("acquire", claim, () -> {
-            if (claim.key().kind() == LockKind.SEMAPHORE) {
-                throw new UnsupportedOperationException(
-                        "a semaphore over several masters is not safe: of three masters with two permits, each two can let in a different pair; use one master for it");
-            }
-            if (claim.tokenFloor() >= TokenFloor.LIMIT) {
-                throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
-                        .formatted(Printable.text(claim.key().name()), claim.tokenFloor()));
-            }
-            return RoundTurn.ask(masters, candidates, claim);
-        });
+        return operations.tryAcquire(requireNonNull(claim, "claim"));
     }
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return unlessClosed("renew", claim, () -> RenewalRound.ask(masters, candidates, List.of(claim)))
-                .map(answers -> answers.get(0))
-                .flatMap(answer -> answer instanceof Renewal.Unknown it ? Mono.error(it.failure()) : Mono.just(answer));
+        return operations.renew(requireNonNull(claim, "claim"));
     }
 
     /** {@inheritDoc} Sends one request to each master. */
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        List<LockClaim> batch = List.copyOf(claims);
-        return batch.isEmpty()
-                ? Flux.empty()
-                : unlessClosed("renew", batch.get(0), () -> RenewalRound.ask(masters, candidates, batch))
-                        .flatMapIterable(answers -> answers);
+        return operations.renewAll(claims);
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return unlessClosed("release", claim, () -> ReleaseRound.ask(masters, candidates, claim));
+        return operations.release(requireNonNull(claim, "claim"));
     }
 
     /**
@@ -184,9 +149,7 @@ public final class RedlockBackend implements LockBackend {
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return Flux.defer(() ->
-                isClosed ? Flux.error(closed("watch", claim.key().name())) : VoteWatch.of(masters, candidates, claim));
+        return operations.watch(requireNonNull(claim, "claim"));
     }
 
     /**
@@ -196,13 +159,13 @@ public final class RedlockBackend implements LockBackend {
      */
     @Override
     public Mono<Void> ping() {
-        return Mono.defer(() -> isClosed ? Mono.error(closed("ping", "")) : PingRound.ask(masters));
+        return operations.ping();
     }
 
     /** {@inheritDoc} Each master is asked, such as for its quarantine. */
     @Override
     public void checkLease(Duration lease) {
-        masters.checkLease(lease);
+        operations.checkLease(lease);
     }
 
     @Override
@@ -223,90 +186,46 @@ public final class RedlockBackend implements LockBackend {
      */
     @Override
     public Mono<Void> close() {
-        return closing.begin();
+        return operations.close();
     }
 
     /** Claims that wait or hold, for tests. */
-    int candidateCount() {
-        return candidates.size(masters.now());
+    int claimCount() {
+        return operations.claimCount();
     }
 
     /** Releases in the background, for tests. */
-    int cleanupCount() {
-        return masters.cleanup.underWay();
-    }
-
-    private <T> Mono<T> unlessClosed(String verb, LockClaim claim, Supplier<Mono<T>> question) {
-        return Mono.defer(() -> isClosed ? Mono.error(closed(verb, claim.key().name())) : question.get());
-    }
-
-    private static LockBackendException closed(String verb, String lockName) {
-        String what = lockName.isEmpty() ? verb : "%s lock '%s'".formatted(verb, lockName);
-        return new LockBackendException(
-                lockName, "cannot %s: the Redlock back end is closed; create a new one".formatted(what), false, null);
+    int releaseCount() {
+        return operations.releaseCount();
     }
 
     @Override
     public String toString() {
-        return "RedlockBackend%s".formatted(masters.names);
+        return "RedlockBackend" + operations;
     }
 
     /** Options of a {@link RedlockBackend}. Not thread-safe. */
     public static final class Builder {
 
-        final List<LockBackend> masters;
-        List<String> names;
-
-        @Nullable
-        Duration limit;
-
-        @Nullable
-        Scheduler timer;
-
-        @Nullable
-        Consumer<? super Vote> listener;
-
-        DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
-        WallClock wallClock = WallClock.ofSystem();
+        private final List<LockBackend> masters;
+        private List<String> names;
+        private @Nullable Duration limit;
+        private @Nullable Scheduler timer;
+        private @Nullable Consumer<? super Vote> listener;
+        private DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
+        private WallClock wallClock = WallClock.ofSystem();
         private boolean closesMasters = true;
 
         private Builder(List<LockBackend> masters) {
-            check(masters);
+            MasterChecks.check(masters);
             this.masters = masters;
             names = IntStream.range(0, masters.size())
                     .mapToObj(i -> masters.get(i).name() + " " + (i + 1))
                     .toList();
         }
 
-        private static void check(List<LockBackend> masters) {
-            int size = masters.size();
-            if (size < 3) {
-                throw new IllegalArgumentException(
-                        "masters must be at least three, was %d: fewer cannot lose one and still have a majority; use one master without RedlockBackend"
-                                .formatted(size));
-            }
-            if (size % 2 == 0) {
-                throw new IllegalArgumentException(
-                        "masters must be an odd number, was %d: an even one survives no more failures than %d do, and two contenders can split it in halves; use %d or %d"
-                                .formatted(size, size - 1, size - 1, size + 1));
-            }
-            Set<LockBackend> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
-            for (int i = 0; i < size; i++) {
-                LockBackend master = masters.get(i);
-                if (!distinct.add(master)) {
-                    throw new IllegalArgumentException(
-                            "masters must be different stores, but number %d is there twice".formatted(i + 1));
-                }
-                if (!master.features().contains(LockFeature.TOKEN_FLOOR)) {
-                    throw new IllegalArgumentException(
-                            "masters must offer TOKEN_FLOOR, but number %d, '%s', does not: its tokens cannot be made to rise over several masters; use it without RedlockBackend"
-                                    .formatted(i + 1, master.name()));
-                }
-            }
-        }
-
         /**
-         * Sets how long one master may take for one request. A look takes up to two of these. As long as no majority has answered, a master that
+         * Sets how long one master may take for one request. An attempt takes up to two of these. As long as no majority has answered, a master that
          * has never answered gets more, for up to 5 s after its first request: 2 s or a quarter of the lease, less two of these.
          *
          * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most a tenth of the lease
@@ -340,9 +259,9 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets who is told of each vote when it is decided, on the thread that decided it.
+         * Sets the listener that is told of each vote when it is decided, on the thread that decided it.
          *
-         * @param told never blocks and never throws; default nobody
+         * @param told never blocks and never throws; default none
          * @return this
          */
         public Builder listener(Consumer<? super Vote> told) {

@@ -9,6 +9,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -157,6 +158,39 @@ class AcquireRoundTest {
             }
             five.pass(Five.LEASE);
         }
+    }
+
+    /** The second round, for one token at all masters, begins in the middle; the release follows the cancellation at once. */
+    @Test
+    void attemptThatIsCancelledAndReleasedAtAnyInstantOfTwoRoundsLeavesNothing() {
+        five.masters.get(0).clock.wrongBy = Duration.ofDays(1);
+        for (int tenths = 0; tenths < 60; tenths++) {
+            Random random = new Random(tenths);
+            client.wires.forEach(it -> it.delayNanos = () -> random.nextInt(2_000_000));
+            LockClaim claim = Five.claim("instant " + tenths, Waiting.NONE);
+            Disposable attempt = client.backend.tryAcquire(claim).subscribe();
+            five.pass(Duration.ofNanos(100_000L * tenths));
+            attempt.dispose();
+            five.subscribe(client.backend.release(claim));
+            five.passMillis(100);
+            assertThat(five.contents()).as("cancelled after %d00 µs", tenths).isEmpty();
+        }
+        assertThat(client.backend.claimCount()).isZero();
+    }
+
+    @Test
+    void attemptUnderWayWhenTheBackEndIsClosedIsAnsweredAndLaterOnesFail() {
+        client.wires.forEach(it -> it.delayNanos = () -> 5_000_000);
+        LockClaim claim = Five.claim();
+        TestSubscriber<LockAttempt> attempt = five.subscribe(client.backend.tryAcquire(claim));
+        TestSubscriber<Void> closing = five.subscribe(client.backend.close());
+        assertThat(closing.isTerminatedComplete()).isTrue();
+        five.passMillis(20);
+
+        assertThat(attempt.isTerminatedOrCancelled()).isTrue();
+        assertThatThrownBy(() -> client.look(Five.claim())).hasMessageContaining("closed");
+        five.pass(Five.LEASE.plusSeconds(1));
+        assertThat(five.contents()).isEmpty();
     }
 
     @Test

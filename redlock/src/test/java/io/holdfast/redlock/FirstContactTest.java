@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redlock.internal.master.FirstContacts;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package io.holdfast.redlock;
 
+import io.holdfast.redlock.internal.master.WallClock;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

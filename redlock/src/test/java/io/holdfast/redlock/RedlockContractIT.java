@@ -109,8 +109,8 @@ class RedlockContractIT {
         private List<String> left() {
             Stream<String> keys = looks.stream().flatMap(it -> Records.leftovers(it.sync()).stream());
             Stream<String> candidates = Stream.of(backend, another)
-                    .filter(it -> it.candidateCount() > 0)
-                    .map(it -> it.candidateCount() + " candidates");
+                    .filter(it -> it.claimCount() > 0)
+                    .map(it -> it.claimCount() + " candidates");
             return Stream.concat(keys, candidates).toList();
         }
     }

@@ -78,8 +78,8 @@ class RedlockContractTest {
             IntStream.range(0, stores.size())
                     .forEach(i -> stores.get(i).contents().forEach(it -> left.add("master " + (i + 1) + ": " + it)));
             Stream.of(backend, another)
-                    .filter(it -> it.candidateCount() > 0)
-                    .forEach(it -> left.add(it.candidateCount() + " candidates"));
+                    .filter(it -> it.claimCount() > 0)
+                    .forEach(it -> left.add(it.claimCount() + " candidates"));
             return left;
         }
     }

@@ -94,10 +94,10 @@ class RedlockModelTest {
             clients.forEach(it -> it.locks.close().subscribe());
             time.advanceTimeBy(Duration.ofSeconds(30));
             for (Client client : clients) {
-                assertThat(client.backend.candidateCount())
+                assertThat(client.backend.claimCount())
                         .as("seed %d: candidates", seed)
                         .isZero();
-                assertThat(client.backend.cleanupCount())
+                assertThat(client.backend.releaseCount())
                         .as("seed %d: releases under way", seed)
                         .isZero();
             }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
+import io.holdfast.redlock.internal.claim.ClaimState;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -97,7 +98,7 @@ class ReleaseRoundTest {
         client.up();
         five.pass(Duration.ofSeconds(1));
         assertThat(five.holding()).isEmpty();
-        assertThat(client.backend.cleanupCount()).isZero();
+        assertThat(client.backend.releaseCount()).isZero();
     }
 
     @Test
@@ -216,14 +217,14 @@ class ReleaseRoundTest {
         assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
         five.passMillis(100);
         assertThat(five.holding()).isEmpty();
-        assertThat(client.backend.candidateCount()).isZero();
+        assertThat(client.backend.claimCount()).isZero();
     }
 
     @Test
     void majorityThatIsCountedAfterTheReleaseHoldsNothing() {
-        Candidate candidate = new Candidate("one", 5);
-        var unused = candidate.close();
-        assertThat(candidate.held(7, 1_000)).isFalse();
-        assertThat(candidate.isHeld()).isFalse();
+        ClaimState state = new ClaimState("one", 5);
+        var unused = state.close();
+        assertThat(state.held(7, 1_000)).isFalse();
+        assertThat(state.isHeld()).isFalse();
     }
 }

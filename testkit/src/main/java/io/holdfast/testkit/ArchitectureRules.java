@@ -41,7 +41,7 @@ public final class ArchitectureRules {
 
     /** A token may run ahead of a clock, and a seed that is older than a snapshot is not used; nothing else may look at one. */
     private static final Set<String> MAY_READ_A_WALL_CLOCK =
-            Set.of("io.holdfast.redlock.WallClock", "io.holdfast.internal.WallClock");
+            Set.of("io.holdfast.redlock.internal.master.WallClock", "io.holdfast.internal.WallClock");
 
     private static final Set<String> BLOCKING_REACTOR =
             Set.of("block", "blockOptional", "blockFirst", "blockLast", "toIterable", "toStream");

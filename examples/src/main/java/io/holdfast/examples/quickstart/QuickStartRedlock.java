@@ -16,11 +16,10 @@ public final class QuickStartRedlock {
                 ? List.of(args)
                 : List.of("redis://localhost:7001", "redis://localhost:7002", "redis://localhost:7003");
         Duration longestLease = Duration.ofSeconds(5); // of all clients of these servers
-        List<RedisLockBackend> masters = servers.stream()
+        List<RedisLockBackend> masters = RedisLockBackend.buildTogether(servers.stream()
                 .map(it -> RedisLockBackend.builder(RedisAddress.parse(it))
-                        .quarantine(longestLease) // a server that has just started does not vote
-                        .build())
-                .toList();
+                        .quarantine(longestLease)) // a server that has just started does not vote
+                .toList());
         LockClient locks = LockClient.builder(RedlockBackend.over(masters))
                 .options(LockOptions.builder().leaseDuration(longestLease).build())
                 .build();

@@ -42,8 +42,7 @@ final class RedisBackends {
                         .keyPrefix(properties.keyPrefix())
                         .quarantine(quarantine))
                 .toList();
-        return RedlockBackend.over(
-                masters.stream().map(RedisLockBackend.Builder::build).toList());
+        return RedlockBackend.over(RedisLockBackend.buildTogether(masters));
     }
 
     /** By default the longest lease that this client hands out, as far as properties say. */

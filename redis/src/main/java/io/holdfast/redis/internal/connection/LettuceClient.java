@@ -1,5 +1,7 @@
 package io.holdfast.redis.internal.connection;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
@@ -12,13 +14,10 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.DefaultClientResources;
-import io.lettuce.core.resource.Delay;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -54,7 +53,10 @@ public final class LettuceClient implements DriverClient {
     private final Function<SslOptions, ClientOptions> options;
 
     private final DriverResources resources;
-    private final @Nullable ClientResources own;
+
+    /** Null when they are the caller's. */
+    private final @Nullable OwnResources own;
+
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
     private final Consumer<CommandLink> onConnected;
@@ -74,7 +76,7 @@ public final class LettuceClient implements DriverClient {
             TlsOptions tls,
             Function<SslOptions, ClientOptions> options,
             DriverResources resources,
-            @Nullable ClientResources own,
+            @Nullable OwnResources own,
             Consumer<CommandLink> onConnected) {
         this.client = client;
         this.tls = tls;
@@ -88,16 +90,20 @@ public final class LettuceClient implements DriverClient {
     /**
      * For locks: the engine bounds every operation, and the driver's timer would only cost.
      *
+     * @param shared the caller's; null for our own
+     * @param own to be used then; null for new ones
      * @param protocol the only one to be spoken; null for the newest that the server has
      * @param onConnected told of each connection for commands that is in force, for the first time or again
      */
     public static LettuceClient create(
             @Nullable ClientResources shared,
+            @Nullable OwnResources own,
             TlsOptions tls,
             @Nullable ProtocolVersion protocol,
             Consumer<CommandLink> onConnected) {
         return create(
                 shared,
+                own,
                 tls,
                 protocol,
                 TimeoutOptions.builder().timeoutCommands(false).build(),
@@ -106,21 +112,21 @@ public final class LettuceClient implements DriverClient {
 
     /** For an inspector: it has no engine, so the driver bounds the commands. */
     public static LettuceClient create(@Nullable ClientResources shared, TlsOptions tls, TimeoutOptions timeouts) {
-        return create(shared, tls, null, timeouts, link -> {});
+        return create(shared, null, tls, null, timeouts, link -> {});
     }
 
     private static LettuceClient create(
             @Nullable ClientResources shared,
+            @Nullable OwnResources own,
             TlsOptions tls,
             @Nullable ProtocolVersion protocol,
             TimeoutOptions timeouts,
             Consumer<CommandLink> onConnected) {
-        ClientResources used = shared == null ? resources() : shared;
-        ClientResources own = shared == null ? used : null;
-        DriverResources resources = new DriverResources(used);
+        OwnResources ours = shared != null ? null : own != null ? own : new OwnResources(1);
+        DriverResources resources = new DriverResources(ours != null ? ours.get() : requireNonNull(shared));
         RedisClient client = RedisClient.create(resources);
         client.setOptions(options(SslOptions.create(), protocol, timeouts));
-        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, own, onConnected);
+        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, ours, onConnected);
     }
 
     /** The driver forgets what it does not replay, and the command would wait for its answer for ever: so it fails. */
@@ -142,15 +148,6 @@ public final class LettuceClient implements DriverClient {
             uri.setTimeout(CONNECT_TIMEOUT);
         }
         return uri;
-    }
-
-    private static ClientResources resources() {
-        return DefaultClientResources.builder()
-                // The driver's own goes up to 30 s, and nothing can be locked during a pause.
-                .reconnectDelay(
-                        Delay.exponential(Duration.ofMillis(1), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
-                .commandLatencyRecorder(CommandLatencyRecorder.disabled())
-                .build();
     }
 
     private static ClientOptions options(SslOptions ssl, @Nullable ProtocolVersion protocol, TimeoutOptions timeouts) {
@@ -315,7 +312,7 @@ public final class LettuceClient implements DriverClient {
             awaitAttempts();
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
             if (own != null) {
-                own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();
+                own.leave();
             }
         } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
             // Neither the client nor an operator can do anything about it.

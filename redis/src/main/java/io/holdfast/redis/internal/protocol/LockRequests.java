@@ -94,26 +94,34 @@ public final class LockRequests {
             String secret = channel.isEmpty() ? "" : recipient.secret();
             char echo = recipient.wantsEcho() ? '1' : '0';
             long lease = leaseMillis(claim);
-            to.text(claim.id())
-                    .text(acquire() + lease)
-                    .text(claim.attempt() + " " + lease + ' ' + channel)
-                    .text(requests.word(claim.waiting())
-                            + ' '
-                            + claim.tokenFloor()
-                            + ' '
-                            + echo
-                            + ' '
-                            + requests.claimMillis
-                            + ' '
-                            + secret);
+            to.text(claim.id());
+            to.begin().part(acquire()).part(lease).end();
+            to.begin()
+                    .part(claim.attempt())
+                    .part(' ')
+                    .part(lease)
+                    .part(' ')
+                    .part(channel)
+                    .end();
+            to.begin()
+                    .part(requests.word(claim.waiting()))
+                    .part(' ')
+                    .part(claim.tokenFloor())
+                    .part(' ')
+                    .part(echo)
+                    .part(' ')
+                    .part(requests.claimMillis)
+                    .part(' ')
+                    .part(secret)
+                    .end();
         }
 
         /** A first attempt has a shorter way. */
-        private String acquire() {
+        private char acquire() {
             if (claim.attempt() > 1) {
-                return "a";
+                return 'a';
             }
-            return claim.tokenFloor() == 0 ? "A" : "T";
+            return claim.tokenFloor() == 0 ? 'A' : 'T';
         }
     }
 
@@ -129,10 +137,14 @@ public final class LockRequests {
 
         @Override
         public void writeArgs(ScriptArgs to, RedisURI server) {
-            to.text(id)
-                    .text((isUnanswered ? "r" : "R") + attempt)
-                    .text(requests.ownChannel.apply(server))
-                    .text(requests.claimMillis + ' ' + tombstoneMillis);
+            to.text(id);
+            to.begin().part(isUnanswered ? 'r' : 'R').part(attempt).end();
+            to.text(requests.ownChannel.apply(server));
+            to.begin()
+                    .part(requests.claimMillis)
+                    .part(' ')
+                    .part(tombstoneMillis)
+                    .end();
         }
     }
 

@@ -25,7 +25,17 @@ public final class ScriptArgs extends CommandArgs<String, String> {
     /** For the digits of an int. */
     private static final int LONGEST_LENGTH = 10;
 
+    /** For those of a long. */
+    private static final int LONGEST_NUMBER = 19;
+
+    /** {@code $}, the length, and the end of the line. */
+    private static final int LONGEST_HEAD = 3 + LONGEST_LENGTH;
+
     private byte[] bytes;
+
+    /** Where the argument begins that is written in parts. */
+    private int begun;
+
     private int size;
     private int count;
 
@@ -78,12 +88,12 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         if (number < 0 || number > Integer.MAX_VALUE) {
             return text(Long.toString(number));
         }
-        int digits = digits((int) number);
+        int digits = digits(number);
         reserve(digits + LONGEST_LENGTH + 5);
         bytes[size++] = '$';
         writeDigits(digits);
         endLine();
-        writeDigits((int) number);
+        writeDigits(number);
         endLine();
         count++;
         return this;
@@ -107,6 +117,55 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         size += head.length;
         write(middle);
         write(tail);
+        endLine();
+        count++;
+        return this;
+    }
+
+    /** Begins one argument of several parts, which are written where they stay. {@link #end} ends it. */
+    public ScriptArgs begin() {
+        reserve(LONGEST_HEAD);
+        begun = size;
+        size += LONGEST_HEAD;
+        return this;
+    }
+
+    /** In UTF-8. */
+    public ScriptArgs part(String text) {
+        reserve(length(text));
+        write(text);
+        return this;
+    }
+
+    /** One character of ASCII. */
+    public ScriptArgs part(char letter) {
+        reserve(1);
+        bytes[size++] = (byte) letter;
+        return this;
+    }
+
+    /** In decimal digits. */
+    public ScriptArgs part(long number) {
+        if (number < 0) {
+            return part(Long.toString(number));
+        }
+        reserve(LONGEST_NUMBER);
+        writeDigits(number);
+        return this;
+    }
+
+    /** Ends an argument of several parts. */
+    @CanIgnoreReturnValue
+    public ScriptArgs end() {
+        int from = begun + LONGEST_HEAD;
+        int length = size - from;
+        size = begun;
+        bytes[size++] = '$';
+        writeDigits(length);
+        endLine();
+        System.arraycopy(bytes, from, bytes, size, length);
+        size += length;
+        reserve(2);
         endLine();
         count++;
         return this;
@@ -138,18 +197,18 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         }
     }
 
-    private static int digits(int number) {
+    private static int digits(long number) {
         int digits = 1;
-        for (int rest = number / 10; rest > 0; rest /= 10) {
+        for (long rest = number / 10; rest > 0; rest /= 10) {
             digits++;
         }
         return digits;
     }
 
-    private void writeDigits(int number) {
+    private void writeDigits(long number) {
         int end = size + digits(number);
         size = end;
-        int rest = number;
+        long rest = number;
         do {
             bytes[--end] = (byte) ('0' + rest % 10);
             rest /= 10;

@@ -44,6 +44,9 @@ public final class ScriptPipeline {
     /** For the next command that is written; null while one is. Not of the thread, which may outlive this class. */
     private final AtomicReference<@Nullable ScriptArgs> scratch = new AtomicReference<>();
 
+    /** For the operations of a joined call, which are written while the call is. */
+    private final AtomicReference<@Nullable ScriptArgs> second = new AtomicReference<>();
+
     /** Scripts that the server has shown to have, on this connection. */
     private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
 
@@ -104,16 +107,19 @@ public final class ScriptPipeline {
         joinsCalls = false;
     }
 
-    /** Empty arguments for a command that is written at once. Those that were used before, unless another command is being written. */
+    /** Empty arguments for a command that is written at once. Those that were used before, unless two commands are being written. */
     ScriptArgs borrowArgs() {
-        ScriptArgs known = scratch.getAndSet(null);
+        ScriptArgs first = scratch.getAndSet(null);
+        ScriptArgs known = first == null ? second.getAndSet(null) : first;
         return known == null ? new ScriptArgs(ScriptArgs.USUAL_BYTES) : known;
     }
 
     /** They are used no more. */
     void giveBack(ScriptArgs args) {
         args.clear();
-        scratch.set(args);
+        if (!scratch.compareAndSet(null, args)) {
+            second.set(args);
+        }
     }
 
     /**

@@ -58,7 +58,7 @@ class ChannelSubscriptionIT {
             default -> "+OK";
         })) {
             LettuceClient lettuce =
-                    LettuceClient.create(null, TlsOptions.defaults(), ProtocolVersion.RESP2, link -> {});
+                    LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP2, link -> {});
             ChannelSubscription subscription = new ChannelSubscription(
                     lettuce,
                     RedisURI.create("127.0.0.1", former.port()),

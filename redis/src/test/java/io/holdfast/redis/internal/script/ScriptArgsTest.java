@@ -39,6 +39,26 @@ public class ScriptArgsTest {
     }
 
     @Test
+    void anArgumentOfPartsIsWrittenAsTheSameTextIs() {
+        for (String text : List.of("", "a", "ü", "x".repeat(9), "x".repeat(10), "x".repeat(1_000))) {
+            for (long number : new long[] {0, 9, 10, Integer.MAX_VALUE + 1L, Long.MAX_VALUE, -1, Long.MIN_VALUE}) {
+                ScriptArgs parts = new ScriptArgs(1);
+                parts.text("before")
+                        .begin()
+                        .part('T')
+                        .part(text)
+                        .part(number)
+                        .end()
+                        .text("behind");
+                ScriptArgs whole = new ScriptArgs(1);
+                whole.text("before").text("T" + text + number).text("behind");
+                assertThat(parts).hasToString(whole.toString());
+                assertThat(parts.count()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
     void argumentsCanBeWrittenMoreThanOnce() {
         ScriptArgs args = new ScriptArgs(8).text("once").number(2);
         assertThat(encoded(args)).isEqualTo(encoded(args));

@@ -1,0 +1,44 @@
+package io.holdfast.redis.internal.connection;
+
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Driver resources of our own, for one client or for several. They end with the last of those. */
+public final class OwnResources {
+
+    private static final int SHUTDOWN_SECONDS = 2;
+
+    private final ClientResources resources = DefaultClientResources.builder()
+            // The driver's own goes up to 30 s, and nothing can be locked during a pause.
+            .reconnectDelay(Delay.exponential(Duration.ofMillis(1), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
+            .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .build();
+
+    private final AtomicInteger users;
+
+    /**
+     * Resources that run.
+     *
+     * @param users how many clients will use them; each leaves once
+     */
+    public OwnResources(int users) {
+        this.users = new AtomicInteger(users);
+    }
+
+    ClientResources get() {
+        return resources;
+    }
+
+    /** A client does not use them any more. Waits for their end, if it was the last. */
+    void leave() throws InterruptedException, ExecutionException {
+        if (users.decrementAndGet() == 0) {
+            resources.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();
+        }
+    }
+}

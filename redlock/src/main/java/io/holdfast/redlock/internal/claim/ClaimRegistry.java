@@ -1,0 +1,68 @@
+package io.holdfast.redlock.internal.claim;
+
+import io.holdfast.spi.LockClaim;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The claims that wait or hold. Each leaves with its release, or when it did not wait and was not granted; what no caller has asked about for
+ * two leases is swept away, so there is never much more than what lives.
+ */
+public final class ClaimRegistry {
+
+    private static final int SWEEP_AFTER = 1_024;
+
+    private final ConcurrentMap<String, ClaimState> byId = new ConcurrentHashMap<>();
+    private final AtomicInteger added = new AtomicInteger();
+    private final int masters;
+
+    public ClaimRegistry(int masters) {
+        this.masters = masters;
+    }
+
+    /** Remembered from now on. */
+    public ClaimState of(LockClaim claim, long nowNanos) {
+        ClaimState state = byId.get(claim.id());
+        if (state == null) {
+            ClaimState created = new ClaimState(claim.id(), masters);
+            created.touch(nowNanos, claim.lease().toNanos());
+            state = byId.putIfAbsent(claim.id(), created);
+            if (state == null) {
+                state = created;
+                sweepInTime(nowNanos);
+            }
+        }
+        state.touch(nowNanos, claim.lease().toNanos());
+        return state;
+    }
+
+    /** One that is not known stands under its own id everywhere, and is not remembered. */
+    public ClaimState known(LockClaim claim, long nowNanos) {
+        ClaimState state = byId.get(claim.id());
+        if (state == null) {
+            return new ClaimState(claim.id(), masters);
+        }
+        state.touch(nowNanos, claim.lease().toNanos());
+        return state;
+    }
+
+    public void forget(ClaimState state) {
+        byId.remove(state.id(), state);
+    }
+
+    public int size(long nowNanos) {
+        sweep(nowNanos);
+        return byId.size();
+    }
+
+    private void sweepInTime(long nowNanos) {
+        if (added.incrementAndGet() % SWEEP_AFTER == 0) {
+            sweep(nowNanos);
+        }
+    }
+
+    private void sweep(long nowNanos) {
+        byId.values().removeIf(it -> it.isForgotten(nowNanos));
+    }
+}

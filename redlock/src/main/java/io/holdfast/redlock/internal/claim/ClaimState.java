@@ -1,0 +1,286 @@
+package io.holdfast.redlock.internal.claim;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this client knows of one claim: how each master knows it, the round that asks for it, and the token that a majority holds. Thread-safe.
+ */
+public final class ClaimState {
+
+    private final String id;
+    private final RoundQueue rounds = new RoundQueue();
+
+    /** Told when the claim gets another id at a master. */
+    private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
+
+    // All below: guarded by this.
+    private final ClaimAtMasters there;
+    private final Contention contention = new Contention();
+    private final long[] tokens;
+    private final boolean[] lost;
+    private final boolean[] restoring;
+    private long token;
+    private long validUntilNanos;
+    private long touchedAtNanos;
+    private long leaseNanos;
+    private boolean everWon;
+    private boolean closed;
+    private @Nullable ClaimRound round;
+
+    public ClaimState(String id, int masters) {
+        this.id = id;
+        there = new ClaimAtMasters(id, masters);
+        tokens = new long[masters];
+        lost = new boolean[masters];
+        restoring = new boolean[masters];
+    }
+
+    String id() {
+        return id;
+    }
+
+    /** Runs the round now, or when the rounds before it are over. */
+    public void enter(Runnable next) {
+        rounds.enter(next);
+    }
+
+    /** The round is over. */
+    public void exit() {
+        rounds.exit();
+    }
+
+    /** The claim as this master knows it. */
+    public synchronized LockClaim at(int master, LockClaim claim) {
+        return there.at(master, claim);
+    }
+
+    /**
+     * The claim with the number of the next attempt at this master, which is about to be sent.
+     *
+     * @param by the round that wants to send it
+     * @return null when another round has begun since, or the claim was released: then it must not be sent, since undoing it would end what
+     *     the other round gets
+     */
+    public synchronized @Nullable LockClaim nextAttempt(
+            ClaimRound by, int master, LockClaim claim, Waiting waiting, long floor) {
+        return closed || round != by ? null : there.next(master, claim, waiting, floor);
+    }
+
+    /** The answer to an attempt was seen. */
+    public synchronized void answered(int master, LockClaim attempt) {
+        there.answered(master, attempt);
+    }
+
+    /** The claim to release at this master, for which nothing is asked any more under the id of that attempt. */
+    public LockClaim retire(int master, LockClaim attempt) {
+        LockClaim last;
+        synchronized (this) {
+            if (!there.isPresent(master, attempt)) {
+                return attempt; // retired before; once more does no harm
+            }
+            last = there.retire(master, attempt);
+        }
+        renamed.forEach(watcher -> watcher.accept(master));
+        return last;
+    }
+
+    /** Whether that attempt has the id that the claim has at this master now. */
+    public synchronized boolean isPresent(int master, LockClaim attempt) {
+        return there.isPresent(master, attempt);
+    }
+
+    /**
+     * The claim to release at this master for good.
+     *
+     * @param isLastAwaited whether the answer to the last attempt there is still awaited
+     */
+    public synchronized LockClaim toRelease(int master, LockClaim claim, boolean isLastAwaited) {
+        return there.toRelease(master, claim, isLastAwaited);
+    }
+
+    public void onRename(IntConsumer watcher) {
+        renamed.add(watcher);
+    }
+
+    public void offRename(IntConsumer watcher) {
+        renamed.remove(watcher);
+    }
+
+    public boolean isWatched() {
+        return !renamed.isEmpty();
+    }
+
+    /** Makes this round the present one, and gives the one before it, whose late answers are in the way now. */
+    public synchronized @Nullable ClaimRound begin(ClaimRound next, long nowNanos) {
+        ClaimRound before = round;
+        round = next;
+        touchedAtNanos = nowNanos;
+        return before;
+    }
+
+    /**
+     * A majority holds it.
+     *
+     * @return false when the claim was released meanwhile: then it must not be held
+     */
+    public synchronized boolean held(long itsToken, long untilNanos) {
+        if (closed) {
+            return false;
+        }
+        everWon = true;
+        token = itsToken;
+        validUntilNanos = untilNanos;
+        contention.won();
+        return true;
+    }
+
+    synchronized void touch(long nowNanos, long lease) {
+        touchedAtNanos = nowNanos;
+        leaseNanos = Math.max(leaseNanos, lease);
+    }
+
+    /** A majority has confirmed it. */
+    public synchronized void confirmed(long untilNanos, long nowNanos) {
+        if (validUntilNanos - nowNanos > 0 && untilNanos - validUntilNanos > 0) {
+            validUntilNanos = untilNanos;
+        }
+    }
+
+    /** The attempt that restores the lease at this master now; null when it may not be restored. */
+    public synchronized @Nullable LockClaim attemptToRestore(int master, LockClaim claim, long nowNanos) {
+        if (token == 0 || closed || restoring[master] || validUntilNanos - nowNanos <= 0) {
+            return null;
+        }
+        restoring[master] = true;
+        return there.next(master, claim, Waiting.NONE, token);
+    }
+
+    public synchronized void restorationEnded(int master) {
+        restoring[master] = false;
+    }
+
+    /**
+     * The lease is lost: it is restored nowhere any more.
+     *
+     * @return whether it was held until now
+     */
+    @CanIgnoreReturnValue
+    public synchronized boolean notHeld() {
+        boolean was = token != 0;
+        token = 0;
+        return was;
+    }
+
+    /** Whether a round was begun. */
+    public synchronized boolean wasAsked() {
+        return round != null;
+    }
+
+    public synchronized boolean isHeld() {
+        return token != 0;
+    }
+
+    /** 0 when it is not held. */
+    public synchronized long token() {
+        return token;
+    }
+
+    /** A master told that it lost the claim; gives how many have, that did not hold it since. */
+    public synchronized int lostAt(int master) {
+        lost[master] = true;
+        int count = 0;
+        for (boolean is : lost) {
+            count += is ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** A master confirmed that it holds the claim. */
+    public synchronized void heldAt(int master) {
+        lost[master] = false;
+    }
+
+    /** A master granted the claim, or confirmed it, with that token. */
+    public synchronized void grantedAt(int master, long itsToken) {
+        lost[master] = false;
+        tokens[master] = itsToken;
+    }
+
+    /** The token with which each master granted the claim, 0 where it is not known. */
+    public synchronized long[] tokens() {
+        return tokens.clone();
+    }
+
+    /**
+     * Whether a majority may be free, when these masters have changed since the last round and the others have not.
+     *
+     * @param changed by master
+     */
+    public boolean mayBeFree(boolean[] changed) {
+        ClaimRound last = round();
+        return last == null || last.mayBeFree(changed);
+    }
+
+    /** Whether a round is under way whose answer decides what to do next. */
+    public boolean isAsking() {
+        ClaimRound present = round();
+        return present != null && present.isOpen();
+    }
+
+    private synchronized @Nullable ClaimRound round() {
+        return round;
+    }
+
+    /** A signal makes the claim ask. */
+    public synchronized void signalled() {
+        contention.signalled();
+    }
+
+    public synchronized void roundLost(boolean wasSplit, long tookNanos) {
+        contention.lost(wasSplit, tookNanos);
+    }
+
+    /** How many rounds in a row were in vain. */
+    public synchronized int contentionLevel() {
+        return contention.level();
+    }
+
+    public synchronized long roundNanos() {
+        return contention.roundNanos();
+    }
+
+    /** The claim is released: a round that is under way must not win any more. */
+    public synchronized Closed close() {
+        closed = true;
+        token = 0;
+        return new Closed(round, round != null && !everWon);
+    }
+
+    /**
+     * What a release finds.
+     *
+     * @param round the last one; what it awaits can be stopped
+     * @param isNeverWon whether the masters were asked and no round has won, as far as this client knows
+     */
+    public record Closed(@Nullable ClaimRound round, boolean isNeverWon) {}
+
+    public synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether no caller has asked about it for so long that the masters have forgotten it, and none is told of its signals. */
+    synchronized boolean isForgotten(long nowNanos) {
+        return !isWatched() && nowNanos - touchedAtNanos > 2 * leaseNanos;
+    }
+
+    @Override
+    public synchronized String toString() {
+        return "ClaimState[%s, token %d]".formatted(there, token);
+    }
+}

@@ -1,0 +1,54 @@
+package io.holdfast.redlock.internal.master;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/** Which back ends can be the masters of a Redlock, and what they offer together. Pure. */
+public final class MasterChecks {
+
+    private static final int FEWEST = 3;
+
+    private MasterChecks() {}
+
+    /** Refuses masters that cannot have a majority, or whose tokens cannot be made to rise. */
+    public static void check(List<LockBackend> masters) {
+        int size = masters.size();
+        if (size < FEWEST) {
+            throw new IllegalArgumentException(
+                    "masters must be at least three, was %d: fewer cannot lose one and still have a majority; use one master without RedlockBackend"
+                            .formatted(size));
+        }
+        if (size % 2 == 0) {
+            throw new IllegalArgumentException(
+                    "masters must be an odd number, was %d: an even one survives no more failures than %d do, and two contenders can split it in halves; use %d or %d"
+                            .formatted(size, size - 1, size - 1, size + 1));
+        }
+        Set<LockBackend> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (int i = 0; i < size; i++) {
+            LockBackend master = masters.get(i);
+            if (!distinct.add(master)) {
+                throw new IllegalArgumentException(
+                        "masters must be different stores, but number %d is there twice".formatted(i + 1));
+            }
+            if (!master.features().contains(LockFeature.TOKEN_FLOOR)) {
+                throw new IllegalArgumentException(
+                        "masters must offer TOKEN_FLOOR, but number %d, '%s', does not: its tokens cannot be made to rise over several masters; use it without RedlockBackend"
+                                .formatted(i + 1, master.name()));
+            }
+        }
+    }
+
+    /** What a lock over these masters offers. */
+    public static Set<LockFeature> featuresOf(List<LockBackend> masters) {
+        Set<LockFeature> common = EnumSet.of(LockFeature.TOKEN_FLOOR);
+        if (masters.stream().allMatch(it -> it.features().contains(LockFeature.READ_WRITE))) {
+            common.add(LockFeature.READ_WRITE);
+        }
+        return Collections.unmodifiableSet(common);
+    }
+}

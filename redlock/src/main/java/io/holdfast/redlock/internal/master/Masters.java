@@ -1,0 +1,166 @@
+package io.holdfast.redlock.internal.master;
+
+import io.holdfast.redlock.Vote;
+import io.holdfast.redlock.internal.quorum.VoteRecord;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.Printable;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.scheduler.Scheduler;
+
+/** The masters, and what all questions to them share. */
+public final class Masters {
+
+    /** Of all messages of this module. */
+    public static final Logger LOG = LoggerFactory.getLogger("io.holdfast.redlock.RedlockBackend");
+
+    private static final Duration LEAST_LIMIT = Duration.ofMillis(50);
+
+    /** The default operation timeout of a long lease. */
+    private static final Duration LONGEST_OPERATION = Duration.ofSeconds(2);
+
+    private final MasterSettings settings;
+    private final List<Integer> all;
+    private final FirstContacts contacts;
+    private final RequestDeadlines deadlines;
+    private final BackgroundReleases releases;
+    private final TokenProposals tokens;
+
+    /** Those of the last lease: most leases of a client are equally long. Immutable, so threads may write it as they come. */
+    private volatile @Nullable LimitsOfLease known;
+
+    private record LimitsOfLease(Duration lease, MasterTimeLimits limits) {}
+
+    public Masters(MasterSettings settings) {
+        this.settings = settings;
+        int size = settings.backends().size();
+        all = IntStream.range(0, size).boxed().toList();
+        contacts = new FirstContacts(size);
+        deadlines = new RequestDeadlines(settings.timer());
+        tokens = new TokenProposals(settings.wallClock());
+        releases = new BackgroundReleases(this);
+    }
+
+    public int size() {
+        return all.size();
+    }
+
+    /** Their numbers. */
+    public List<Integer> all() {
+        return all;
+    }
+
+    public List<LockBackend> backends() {
+        return settings.backends();
+    }
+
+    public LockBackend backend(int master) {
+        return settings.backends().get(master);
+    }
+
+    public List<String> names() {
+        return settings.names();
+    }
+
+    public String name(int master) {
+        return settings.names().get(master);
+    }
+
+    public Scheduler timer() {
+        return settings.timer();
+    }
+
+    public long now() {
+        return settings.timer().now(TimeUnit.NANOSECONDS);
+    }
+
+    /** In [0, 1). */
+    public double random() {
+        return settings.random().getAsDouble();
+    }
+
+    RequestDeadlines deadlines() {
+        return deadlines;
+    }
+
+    public BackgroundReleases releases() {
+        return releases;
+    }
+
+    public TokenProposals tokens() {
+        return tokens;
+    }
+
+    /** Of a question that is asked at that time. */
+    public VoteRecord record(long askedAtNanos) {
+        return new VoteRecord(settings.names(), askedAtNanos);
+    }
+
+    /**
+     * How long one master may take. Two rounds of it fit into the default operation timeout, a quarter of the lease, so that the error
+     * which names the masters comes before the one that knows nothing.
+     */
+    Duration limit(Duration lease) {
+        Duration set = settings.limit();
+        if (set != null) {
+            return set;
+        }
+        long nanos = lease.toNanos();
+        return Duration.ofNanos(Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10));
+    }
+
+    public MasterTimeLimits limits(Duration lease) {
+        LimitsOfLease last = known;
+        if (last == null || !last.lease().equals(lease)) {
+            last = new LimitsOfLease(lease, limitsOf(lease));
+            known = last;
+        }
+        return last.limits();
+    }
+
+    /** A master's first answer may take as long as the default operation timeout allows, less two rounds. */
+    private MasterTimeLimits limitsOf(Duration lease) {
+        Duration usual = limit(lease);
+        long operation = Math.min(lease.toNanos() / 4, LONGEST_OPERATION.toNanos());
+        Duration rest = Duration.ofNanos(operation).minus(usual.multipliedBy(2));
+        return new MasterTimeLimits(usual, rest.compareTo(usual) > 0 ? rest : usual, contacts);
+    }
+
+    /** For a question of which no lease tells how long it may take. */
+    public MasterTimeLimits always(Duration limit) {
+        return new MasterTimeLimits(limit, contacts);
+    }
+
+    /** Each master has settings of its own. */
+    public void checkLease(Duration lease) {
+        for (int master : all) {
+            try {
+                backend(master).checkLease(lease);
+            } catch (IllegalArgumentException refused) {
+                throw new IllegalArgumentException("%s: %s".formatted(name(master), refused.getMessage()), refused);
+            }
+        }
+    }
+
+    /** Whether a listener wants to be told of votes. */
+    public boolean isListening() {
+        return settings.listener() != null;
+    }
+
+    public void tell(Vote vote) {
+        var listener = settings.listener();
+        if (listener == null) {
+            return;
+        }
+        try {
+            listener.accept(vote);
+        } catch (RuntimeException broken) {
+            LOG.warn("the listener of votes threw, which it must not: {}", Printable.text(broken.toString()));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * How the masters are asked: one question to all of them with a time limit for each, releases in the background, and what all questions share.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.redlock.internal.master;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,290 @@
+package io.holdfast.redlock.internal.operation;
+
+import io.holdfast.redlock.Vote;
+import io.holdfast.redlock.internal.claim.ClaimRegistry;
+import io.holdfast.redlock.internal.claim.ClaimRound;
+import io.holdfast.redlock.internal.claim.ClaimState;
+import io.holdfast.redlock.internal.master.MasterTimeLimits;
+import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.QuorumRequest;
+import io.holdfast.redlock.internal.master.ResponseHandler;
+import io.holdfast.redlock.internal.quorum.AcquireDecision;
+import io.holdfast.redlock.internal.quorum.AcquireQuorum;
+import io.holdfast.redlock.internal.quorum.JitteredBackoff;
+import io.holdfast.redlock.internal.quorum.LeaseValidity;
+import io.holdfast.redlock.internal.quorum.PlausibleAnswers;
+import io.holdfast.redlock.internal.quorum.VoteRecord;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
+
+/**
+ * One attempt: asks all masters, does what the {@link AcquireDecision} says, and answers when that is decided. Answers that come later are
+ * still heard, and undone if they have to be. Decides within its monitor, acts outside of it.
+ */
+final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
+
+    private final Masters masters;
+    private final ClaimRegistry registry;
+    private final ClaimState state;
+    private final LockClaim claim;
+    private final MonoSink<LockAttempt> sink;
+    private final Context context;
+    private final long askedAtNanos;
+    private final long proposal;
+    private final MasterTimeLimits limits;
+    private final boolean wasHeld;
+
+    private final SentAttempts sent;
+
+    /** Guarded by this. */
+    private final AcquireDecision decision;
+
+    AcquireRound(
+            Masters masters, ClaimRegistry registry, ClaimState state, LockClaim claim, MonoSink<LockAttempt> sink) {
+        this.masters = masters;
+        this.registry = registry;
+        this.state = state;
+        this.claim = claim;
+        this.sink = sink;
+        context = Context.of(sink.contextView());
+        askedAtNanos = masters.now();
+        limits = masters.limits(claim.lease());
+        long present = state.token();
+        wasHeld = present != 0;
+        // A claim that holds the lock keeps its token, unless its owner wants a higher one.
+        proposal = wasHeld
+                ? Math.max(present, claim.tokenFloor())
+                : masters.tokens().proposed(claim.tokenFloor());
+        AcquireQuorum quorum =
+                wasHeld ? AcquireQuorum.ofHolder(proposal, state.tokens()) : AcquireQuorum.of(masters.size());
+        decision = new AcquireDecision(quorum, masters.record(askedAtNanos));
+        sent = new SentAttempts(masters.size());
+    }
+
+    void start() {
+        ClaimRound before = state.begin(this, askedAtNanos);
+        if (before != null) {
+            before.giveWay();
+        }
+        sink.onCancel(this::leave);
+        if (before == null && hasLeft()) {
+            registry.forget(state);
+            return;
+        }
+        Waiting waiting = claim.waiting() == Waiting.NONE ? Waiting.NONE : Waiting.NOTIFY;
+        ask(masters.all(), waiting, proposal);
+    }
+
+    private void ask(List<Integer> some, Waiting waiting, long floor) {
+        QuorumRequest<LockAttempt> request = new QuorumRequest<>(masters, some, limits, context, this);
+        sent.add(request);
+        request.ask(master -> attempt(master, waiting, floor));
+        synchronized (this) {
+            decision.allAsked();
+        }
+        settle();
+    }
+
+    private Mono<LockAttempt> attempt(int master, Waiting waiting, long floor) {
+        LockClaim attempt;
+        synchronized (this) {
+            attempt = decision.isAbandoned() ? null : state.nextAttempt(this, master, claim, waiting, floor);
+            if (attempt != null) {
+                sent.put(master, attempt);
+            }
+        }
+        return attempt == null
+                ? Mono.error(new IllegalStateException("not asked: the round is over"))
+                : masters.backend(master).tryAcquire(attempt);
+    }
+
+    @Override
+    public void heard(int master, LockAttempt said) {
+        LockAttempt answer = PlausibleAnswers.to(claim, said);
+        if (answer == null) {
+            failed(master, PlausibleAnswers.absurd(said));
+            return;
+        }
+        boolean isToBeUndone;
+        synchronized (this) {
+            state.answered(master, sent.answered(master));
+            decision.heard(master, answer, masters.now());
+            isToBeUndone = decision.hasToBeUndone(master);
+        }
+        if (answer instanceof LockAttempt.Acquired acquired) {
+            state.grantedAt(master, acquired.fencingToken());
+        }
+        if (isToBeUndone || answer instanceof LockAttempt.Queued) {
+            undo(master); // a place in a queue was not asked for
+        }
+        settle();
+    }
+
+    @Override
+    public void failed(int master, Throwable why) {
+        boolean isToBeUndone;
+        synchronized (this) {
+            if (VoteRecord.abstention(why).isPresent()) {
+                state.answered(master, sent.answered(master));
+            }
+            decision.failed(master, why, masters.now());
+            isToBeUndone = decision.hasToBeUndone(master);
+        }
+        if (isToBeUndone) {
+            undo(master);
+        }
+        settle();
+    }
+
+    private void settle() {
+        AcquireQuorum.Next next;
+        synchronized (this) {
+            next = decision.next(state.isClosed());
+            if (next instanceof AcquireQuorum.Next.Won won
+                    && !state.held(won.token(), LeaseValidity.untilNanos(askedAtNanos, won.lease()))) {
+                next = new AcquireQuorum.Next.Lost(); // released meanwhile
+            }
+            decision.decided(next);
+        }
+        act(next);
+    }
+
+    private void act(AcquireQuorum.Next next) {
+        if (next instanceof AcquireQuorum.Next.Raise raise) {
+            ask(raise.masters(), Waiting.NONE, raise.token());
+        } else if (next instanceof AcquireQuorum.Next.Won won) {
+            masters.tokens().granted(highestGranted(), proposal);
+            tell(Vote.Outcome.YES);
+            sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
+        } else if (next instanceof AcquireQuorum.Next.Lost) {
+            lost();
+        } else if (next instanceof AcquireQuorum.Next.Failed) {
+            failed();
+        }
+    }
+
+    private void lost() {
+        boolean isSplit;
+        Duration freeWithin;
+        synchronized (this) {
+            isSplit = decision.isSplit();
+            freeWithin = decision.freeWithin(claim.lease().dividedBy(3));
+        }
+        ended(isSplit);
+        tell(Vote.Outcome.NO);
+        Duration pause = isSplit
+                ? JitteredBackoff.inContention(state.contentionLevel(), state.roundNanos(), masters.random())
+                : JitteredBackoff.whileHeld(claim.attempt(), freeWithin, masters.random());
+        sink.success(new LockAttempt.Contended(pause));
+    }
+
+    private void failed() {
+        ended(false);
+        Vote vote = vote(Vote.Outcome.UNKNOWN);
+        masters.tell(vote);
+        synchronized (this) {
+            sink.error(decision.undecided().failure(vote));
+        }
+    }
+
+    private void ended(boolean isSplit) {
+        state.roundLost(isSplit, masters.now() - askedAtNanos);
+        if (wasHeld) {
+            state.notHeld();
+        }
+        undoWhatHasTo();
+        if (claim.waiting() == Waiting.NONE && !state.isWatched() && !isSplit && !hasLeft()) {
+            // Its owner does not come back to release it; or there is no vote that would look like a lock then.
+            registry.forget(state);
+        }
+    }
+
+    private void undoWhatHasTo() {
+        for (int master : masters.all()) {
+            boolean isToBeUndone;
+            synchronized (this) {
+                isToBeUndone = decision.hasToBeUndone(master);
+            }
+            if (isToBeUndone) {
+                undo(master);
+            }
+        }
+    }
+
+    private void undo(int master) {
+        LockClaim attempt = sent.at(master);
+        if (attempt != null) {
+            masters.releases().release(master, state.retire(master, attempt));
+        }
+    }
+
+    /** The subscriber does not wait for the answer any more. What was decided stands: its owner releases it. */
+    private void leave() {
+        boolean wasDecided;
+        synchronized (this) {
+            wasDecided = decision.abandon();
+        }
+        if (!wasDecided) {
+            settle();
+            giveWay();
+        }
+    }
+
+    private synchronized boolean hasLeft() {
+        return decision.isAbandoned();
+    }
+
+    /**
+     * What has not been answered yet is in the way of the next round, and is withdrawn. So is what is being answered at this moment, on another
+     * thread that comes to undo it later: by then the next attempt must stand there under another id.
+     */
+    @Override
+    public void giveWay() {
+        for (int master : masters.all()) {
+            sent.stop(master);
+            if (mayStillStand(master)) {
+                undo(master);
+            }
+        }
+    }
+
+    private synchronized boolean mayStillStand(int master) {
+        LockClaim attempt = sent.at(master);
+        return attempt != null && decision.mayStillStand(master) && state.isPresent(master, attempt);
+    }
+
+    @Override
+    public boolean isAwaiting(int master) {
+        return sent.isAwaiting(master);
+    }
+
+    @Override
+    public synchronized boolean mayBeFree(boolean[] changed) {
+        return decision.mayBeFree(changed);
+    }
+
+    @Override
+    public synchronized boolean isOpen() {
+        return !decision.isDecided();
+    }
+
+    private synchronized long highestGranted() {
+        return decision.highestGranted();
+    }
+
+    private synchronized Vote vote(Vote.Outcome how) {
+        return decision.vote(claim.key().name(), how, masters.now());
+    }
+
+    private void tell(Vote.Outcome how) {
+        if (masters.isListening()) {
+            masters.tell(vote(how));
+        }
+    }
+}

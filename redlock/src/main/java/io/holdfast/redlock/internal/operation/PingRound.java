@@ -1,0 +1,73 @@
+package io.holdfast.redlock.internal.operation;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.QuorumRequest;
+import io.holdfast.redlock.internal.master.ResponseHandler;
+import io.holdfast.redlock.internal.quorum.VoteCount;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
+
+/** Asks all masters for a sign of life; done when a majority has given one. */
+public final class PingRound implements ResponseHandler<Boolean> {
+
+    /** No lease tells how long it may take. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private final Masters masters;
+    private final MonoSink<Void> sink;
+
+    // All below: guarded by this.
+    private final List<String> failures = new ArrayList<>();
+    private VoteCount votes;
+
+    private PingRound(Masters masters, MonoSink<Void> sink) {
+        this.masters = masters;
+        this.sink = sink;
+        votes = VoteCount.none(masters.size());
+    }
+
+    static Mono<Void> ask(Masters masters) {
+        return Mono.create(sink -> {
+            PingRound round = new PingRound(masters, sink);
+            QuorumRequest<Boolean> request = new QuorumRequest<>(
+                    masters, masters.all(), masters.always(PATIENCE), Context.of(sink.contextView()), round);
+            sink.onDispose(() -> masters.all().forEach(master -> {
+                boolean unused = request.stop(master);
+            }));
+            request.ask(master -> masters.backend(master).ping().thenReturn(true));
+        });
+    }
+
+    @Override
+    public void heard(int master, Boolean alive) {
+        boolean isEnough;
+        synchronized (this) {
+            votes = votes.plusYes();
+            isEnough = votes.yes() == votes.majority();
+        }
+        if (isEnough) {
+            sink.success();
+        }
+    }
+
+    @Override
+    public void failed(int master, Throwable why) {
+        String message = null;
+        synchronized (this) {
+            votes = votes.plusFailed();
+            failures.add("%s: %s".formatted(masters.name(master), why.getMessage()));
+            if (votes.failed() == votes.majority()) {
+                message = "ping: %d of %d masters failed [%s]; is the network up?"
+                        .formatted(votes.failed(), masters.size(), String.join("; ", failures));
+            }
+        }
+        if (message != null) {
+            sink.error(new LockBackendException("", message, true, null));
+        }
+    }
+}

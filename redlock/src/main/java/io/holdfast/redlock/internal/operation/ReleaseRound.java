@@ -1,0 +1,126 @@
+package io.holdfast.redlock.internal.operation;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.redlock.Vote;
+import io.holdfast.redlock.internal.claim.ClaimRegistry;
+import io.holdfast.redlock.internal.claim.ClaimRound;
+import io.holdfast.redlock.internal.claim.ClaimState;
+import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.QuorumRequest;
+import io.holdfast.redlock.internal.master.ResponseHandler;
+import io.holdfast.redlock.internal.quorum.VoteCount;
+import io.holdfast.redlock.internal.quorum.VoteRecord;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
+
+/**
+ * Ends a claim at all masters, and answers when a majority has said that it was held, or that it was not. When neither can be reached,
+ * the outcome is unknown: asked once more, those that ended it say that it is not held, and that is a majority. Masters that fail are asked
+ * again in the background. A claim that this client knows not to have won is not held, whatever single votes it had.
+ */
+public final class ReleaseRound implements ResponseHandler<Ownership> {
+
+    private final Masters masters;
+    private final ClaimRegistry registry;
+    private final ClaimState state;
+    private final LockClaim claim;
+    private final MonoSink<Ownership> sink;
+    private final List<LockClaim> there = new ArrayList<>();
+
+    private final ClaimState.Closed closed;
+
+    // All below: guarded by this.
+    private final VoteRecord record;
+    private VoteCount votes;
+
+    private boolean asking = true;
+    private boolean decided;
+
+    private ReleaseRound(Masters masters, ClaimRegistry registry, LockClaim claim, MonoSink<Ownership> sink) {
+        this.masters = masters;
+        this.registry = registry;
+        this.claim = claim;
+        this.sink = sink;
+        long now = masters.now();
+        state = registry.known(claim, now);
+        closed = state.close();
+        record = masters.record(now);
+        votes = VoteCount.none(masters.size());
+    }
+
+    static Mono<Ownership> ask(Masters masters, ClaimRegistry registry, LockClaim claim) {
+        return Mono.create(sink -> new ReleaseRound(masters, registry, claim, sink).start());
+    }
+
+    private void start() {
+        ClaimRound underWay = closed.round();
+        for (int master : masters.all()) {
+            boolean isAwaited = underWay != null && underWay.isAwaiting(master);
+            there.add(state.toRelease(master, claim, isAwaited));
+        }
+        QuorumRequest<Ownership> request = new QuorumRequest<>(
+                masters, masters.all(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
+        // Not stopped by a cancellation: a release under way is wanted, whether or not a caller waits for it.
+        request.ask(master -> masters.backend(master).release(there.get(master)));
+        synchronized (this) {
+            asking = false;
+        }
+        settle();
+    }
+
+    @Override
+    public void heard(int master, Ownership answer) {
+        synchronized (this) {
+            record.put(master, answer, masters.now());
+            // Votes of a round that was not won are given up, but they were no lock.
+            votes = answer == Ownership.HELD && !closed.isNeverWon() ? votes.plusYes() : votes.plusNo();
+        }
+        settle();
+    }
+
+    @Override
+    public void failed(int master, Throwable why) {
+        synchronized (this) {
+            record.put(master, why, masters.now());
+            votes = votes.plusFailed();
+        }
+        masters.releases().releaseAgain(master, there.get(master));
+        settle();
+    }
+
+    private void settle() {
+        VoteCount.Decision decision;
+        synchronized (this) {
+            decision = votes.ofStanding();
+            if (asking || decided || decision == VoteCount.Decision.OPEN) {
+                return;
+            }
+            decided = true;
+        }
+        if (decision == VoteCount.Decision.UNKNOWN) {
+            Vote vote = vote(Vote.Outcome.UNKNOWN);
+            masters.tell(vote);
+            sink.error(failure(vote));
+            return;
+        }
+        registry.forget(state);
+        boolean held = decision == VoteCount.Decision.YES;
+        if (masters.isListening()) {
+            masters.tell(vote(held ? Vote.Outcome.YES : Vote.Outcome.NO));
+        }
+        sink.success(held ? Ownership.HELD : Ownership.NOT_HELD);
+    }
+
+    private synchronized LockBackendException failure(Vote vote) {
+        return record.undecided().failure(vote);
+    }
+
+    private synchronized Vote vote(Vote.Outcome outcome) {
+        return record.vote(claim.key().name(), Vote.Question.RELEASE, outcome, 1, masters.now());
+    }
+}

@@ -1,0 +1,234 @@
+package io.holdfast.redlock.internal.operation;
+
+import io.holdfast.redlock.Vote;
+import io.holdfast.redlock.internal.claim.ClaimRegistry;
+import io.holdfast.redlock.internal.claim.ClaimState;
+import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.QuorumRequest;
+import io.holdfast.redlock.internal.master.ResponseHandler;
+import io.holdfast.redlock.internal.quorum.LeaseValidity;
+import io.holdfast.redlock.internal.quorum.PlausibleAnswers;
+import io.holdfast.redlock.internal.quorum.VoteCount;
+import io.holdfast.redlock.internal.quorum.VoteRecord;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
+
+/**
+ * Renews claims, one request per master for all of them, and answers when each is decided: held by a majority, not held by a majority,
+ * or unknown. When a majority holds it, it is restored at the others afterwards, see {@link LeaseRestoration}; what was restored counts from the next renewal
+ * on, so that a lease which a majority has lost stays lost.
+ */
+public final class RenewalRound implements ResponseHandler<List<Renewal>> {
+
+    private final Masters masters;
+    private final ClaimRegistry registry;
+    private final List<LockClaim> claims;
+    private final List<ClaimState> states;
+    private final MonoSink<List<Renewal>> sink;
+    private final QuorumRequest<List<Renewal>> request;
+    private final long askedAtNanos;
+
+    // All below: guarded by this.
+    private final List<VoteCount> counts = new ArrayList<>();
+    private final List<List<Duration>> leases = new ArrayList<>();
+    private final List<VoteRecord> records = new ArrayList<>();
+    private boolean asking = true;
+    private boolean decided;
+
+    private RenewalRound(
+            Masters masters, ClaimRegistry registry, List<LockClaim> claims, MonoSink<List<Renewal>> sink) {
+        this.masters = masters;
+        this.registry = registry;
+        this.claims = claims;
+        this.sink = sink;
+        askedAtNanos = masters.now();
+        states = claims.stream()
+                .map(claim -> registry.known(claim, askedAtNanos))
+                .toList();
+        Duration shortest = claims.stream()
+                .map(LockClaim::lease)
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
+        request = new QuorumRequest<>(
+                masters, masters.all(), masters.limits(shortest), Context.of(sink.contextView()), this);
+        claims.forEach(claim -> {
+            counts.add(VoteCount.none(masters.size()));
+            leases.add(new ArrayList<>());
+            records.add(masters.record(askedAtNanos));
+        });
+    }
+
+    /** One answer per claim, in their order. */
+    static Mono<List<Renewal>> ask(Masters masters, ClaimRegistry registry, List<LockClaim> claims) {
+        return Mono.create(sink -> new RenewalRound(masters, registry, claims, sink).start());
+    }
+
+    private void start() {
+        sink.onCancel(() -> masters.all().forEach(master -> {
+            boolean unused = request.stop(master);
+        }));
+        request.ask(this::renewals);
+        synchronized (this) {
+            asking = false;
+        }
+        settle();
+    }
+
+    private Mono<List<Renewal>> renewals(int master) {
+        List<LockClaim> there = new ArrayList<>(claims.size());
+        for (int k = 0; k < claims.size(); k++) {
+            there.add(states.get(k).at(master, claims.get(k)));
+        }
+        return there.size() == 1
+                ? masters.backend(master).renew(there.get(0)).map(List::of)
+                : masters.backend(master).renewAll(there).collectList();
+    }
+
+    @Override
+    public void heard(int master, List<Renewal> answers) {
+        if (answers.size() != claims.size()) {
+            failed(
+                    master,
+                    new IllegalStateException("%d answers to %d renewals".formatted(answers.size(), claims.size())));
+            return;
+        }
+        boolean late;
+        synchronized (this) {
+            for (int k = 0; k < answers.size(); k++) {
+                count(k, master, answers.get(k));
+            }
+            late = decided;
+        }
+        if (late) {
+            restoreAt(master);
+        } else {
+            settle();
+        }
+    }
+
+    @Override
+    public void failed(int master, Throwable why) {
+        synchronized (this) {
+            for (int k = 0; k < claims.size(); k++) {
+                counts.set(k, counts.get(k).plusFailed());
+                records.get(k).put(master, why, masters.now());
+            }
+        }
+        settle();
+    }
+
+    private void count(int k, int master, Renewal answer) {
+        VoteCount count = counts.get(k);
+        if (answer instanceof Renewal.Unknown unknown) {
+            counts.set(k, count.plusFailed());
+            records.get(k).put(master, unknown.failure(), masters.now());
+            return;
+        }
+        records.get(k).put(master, answer, masters.now());
+        if (answer instanceof Renewal.Held held) {
+            counts.set(k, count.plusYes());
+            leases.get(k).add(PlausibleAnswers.within(claims.get(k), held.lease()));
+            states.get(k).heldAt(master);
+        } else {
+            counts.set(k, count.plusNo());
+            absent.add(new Absence(k, master));
+        }
+    }
+
+    /** Lost leases whose votes at the minority have to be released: their owner does not come back. Guarded by this. */
+    private final List<Integer> lost = new ArrayList<>();
+
+    /** A claim that a master does not hold. */
+    private record Absence(int claim, int master) {}
+
+    /** Those that have not been seen to yet; guarded by this. */
+    private final List<Absence> absent = new ArrayList<>();
+
+    private void settle() {
+        List<Renewal> answers;
+        synchronized (this) {
+            if (asking || decided || counts.stream().anyMatch(it -> it.ofStanding() == VoteCount.Decision.OPEN)) {
+                return;
+            }
+            decided = true;
+            answers = new ArrayList<>();
+            for (int k = 0; k < claims.size(); k++) {
+                answers.add(answer(k));
+            }
+        }
+        masters.all().forEach(this::restoreAt);
+        sink.success(answers);
+        // Last: it may let the next owner in, and this one would not know yet that it is none any more.
+        lost.forEach(this::releaseRest);
+    }
+
+    private void releaseRest(int k) {
+        ClaimState state = states.get(k);
+        for (int master : masters.all()) {
+            boolean mayHold;
+            synchronized (this) {
+                mayHold = records.get(k).mayHold(master);
+            }
+            if (mayHold) {
+                masters.releases().release(master, state.retire(master, state.at(master, claims.get(k))));
+            }
+        }
+        registry.forget(state);
+    }
+
+    private Renewal answer(int k) {
+        return switch (counts.get(k).ofStanding()) {
+            case YES -> {
+                Duration lease = leases.get(k).stream()
+                        .sorted(Comparator.reverseOrder())
+                        .skip(VoteCount.majorityOf(masters.size()) - 1L)
+                        .findFirst()
+                        .orElseThrow();
+                states.get(k).confirmed(LeaseValidity.untilNanos(askedAtNanos, lease), masters.now());
+                tell(k, Vote.Outcome.YES);
+                yield new Renewal.Held(lease);
+            }
+            case NO -> {
+                if (states.get(k).notHeld()) {
+                    lost.add(k);
+                }
+                tell(k, Vote.Outcome.NO);
+                yield new Renewal.NotHeld();
+            }
+            case UNKNOWN, OPEN -> {
+                Vote vote = vote(k, Vote.Outcome.UNKNOWN);
+                masters.tell(vote);
+                yield new Renewal.Unknown(records.get(k).undecided().failure(vote));
+            }
+        };
+    }
+
+    private void restoreAt(int master) {
+        List<Absence> there = new ArrayList<>();
+        synchronized (this) {
+            absent.removeIf(it -> it.master() == master
+                    && counts.get(it.claim()).ofStanding() == VoteCount.Decision.YES
+                    && there.add(it));
+        }
+        for (Absence it : there) {
+            LeaseRestoration.start(masters, states.get(it.claim()), claims.get(it.claim()), master);
+        }
+    }
+
+    private void tell(int k, Vote.Outcome outcome) {
+        if (masters.isListening()) {
+            masters.tell(vote(k, outcome));
+        }
+    }
+
+    private Vote vote(int k, Vote.Outcome outcome) {
+        return records.get(k).vote(claims.get(k).key().name(), Vote.Question.RENEW, outcome, 1, masters.now());
+    }
+}

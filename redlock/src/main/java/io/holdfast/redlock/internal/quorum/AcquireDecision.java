@@ -1,0 +1,138 @@
+package io.holdfast.redlock.internal.quorum;
+
+import io.holdfast.redlock.Vote;
+import io.holdfast.spi.LockAttempt;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One round that asks for a claim: what the masters have answered, whether that decides the round, and which votes have to be undone. A yes to a
+ * won round stays, since that master holds the claim as well. A yes to a lost one is undone, and so is each vote whose outcome is unknown. Pure. Not
+ * thread-safe: the round guards it.
+ */
+public final class AcquireDecision {
+
+    private static final AcquireQuorum.Next WAIT = new AcquireQuorum.Next.Open();
+    private static final AcquireQuorum.Next LOST = new AcquireQuorum.Next.Lost();
+
+    private final AcquireQuorum quorum;
+    private final VoteRecord votes;
+
+    /** Whether not all masters are asked yet: until then nothing is decided. */
+    private boolean isAsking = true;
+
+    private boolean isAbandoned;
+    private AcquireQuorum.@Nullable Next outcome;
+
+    public AcquireDecision(AcquireQuorum quorum, VoteRecord votes) {
+        this.quorum = quorum;
+        this.votes = votes;
+    }
+
+    /** A master has answered. */
+    public void heard(int master, LockAttempt answer, long nowNanos) {
+        votes.put(master, answer, nowNanos);
+        quorum.heard(master, answer);
+    }
+
+    /** A master has failed, or may not vote yet. */
+    public void failed(int master, Throwable why, long nowNanos) {
+        votes.put(master, why, nowNanos);
+        if (VoteRecord.abstention(why).isPresent()) {
+            quorum.abstained(master);
+        } else {
+            quorum.failed(master);
+        }
+    }
+
+    /** All masters are asked. */
+    public void allAsked() {
+        isAsking = false;
+    }
+
+    /**
+     * The subscriber of the answer has left.
+     *
+     * @return whether the round was decided before
+     */
+    public boolean abandon() {
+        isAbandoned = true;
+        return isDecided();
+    }
+
+    /**
+     * What is to be done now.
+     *
+     * @param isReleased whether the claim was released: then it must not be won any more
+     */
+    public AcquireQuorum.Next next(boolean isReleased) {
+        if (isAsking || isDecided()) {
+            return WAIT;
+        }
+        return isAbandoned || isReleased ? LOST : quorum.next();
+    }
+
+    /** It is done. */
+    public void decided(AcquireQuorum.Next next) {
+        if (next instanceof AcquireQuorum.Next.Raise) {
+            isAsking = true;
+        } else if (!(next instanceof AcquireQuorum.Next.Open)) {
+            outcome = next;
+        }
+    }
+
+    public boolean isAbandoned() {
+        return isAbandoned;
+    }
+
+    public boolean isDecided() {
+        return outcome != null;
+    }
+
+    private boolean isWon() {
+        return outcome instanceof AcquireQuorum.Next.Won;
+    }
+
+    /** Whether the answer of this master, or its failure, leaves a vote that is in the way of other claims. */
+    public boolean hasToBeUndone(int master) {
+        return isDecided() && !isWon() && !quorum.hasRefused(master) && !quorum.isPending(master);
+    }
+
+    /** Whether this master may have granted the claim, or may still do so, to a round that has not won. */
+    public boolean mayStillStand(int master) {
+        return !isWon() && !quorum.hasRefused(master);
+    }
+
+    /** Whether another round may win, when these masters have changed since, and those that refused are as they were otherwise. */
+    public boolean mayBeFree(boolean[] changed) {
+        int refused = 0;
+        for (int master = 0; master < changed.length; master++) {
+            refused += quorum.hasRefused(master) && !changed[master] ? 1 : 0;
+        }
+        return refused < VoteCount.majorityOf(changed.length);
+    }
+
+    /** Whether other claims have part of the votes, and this one the others. */
+    public boolean isSplit() {
+        return quorum.granted() > 0;
+    }
+
+    /** The highest token of any grant that was heard; 0 without one. */
+    public long highestGranted() {
+        return quorum.highestGranted();
+    }
+
+    /** When a majority may be free, as the masters see it. */
+    public Duration freeWithin(Duration fallback) {
+        return quorum.majorityFreeWithin(fallback);
+    }
+
+    public Vote vote(String lockName, Vote.Outcome how, long nowNanos) {
+        return votes.vote(lockName, Vote.Question.ACQUIRE, how, quorum.rounds(), nowNanos);
+    }
+
+    /** For the error of a round that no majority has decided. */
+    public Undecided undecided() {
+        return votes.undecided();
+    }
+}

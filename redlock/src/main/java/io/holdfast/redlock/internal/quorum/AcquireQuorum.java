@@ -1,0 +1,244 @@
+package io.holdfast.redlock.internal.quorum;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Acquired;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One round of questions to all masters: their answers in any order in, what to do next out. Knows no clock, no thread and no Reactor.
+ *
+ * <p>The lock is won with a token T when a majority holds it with T or a higher one. T is the highest token of the first majority that
+ * granted; masters that granted a lower one are asked again with T as their floor.
+ *
+ * <p>Why every later owner's token T' is higher: the first majority that grants to the later owner shares a master with the majority that holds
+ * the lock with T or more. That master grants to one after the other, so the later owner gets more than T there, and T' is at least
+ * that. Without the write-back tokens may fall: with counters (10, 1, 1, 1, 1) the first three give 11 to one owner, and the last three give 2
+ * to the next. A grant above T counts: the token of a lease has to be known to a majority as a floor, and need not be what each master has.
+ *
+ * <p>Not thread-safe: its user guards it.
+ */
+public final class AcquireQuorum {
+
+    /** What to do next. */
+    public sealed interface Next {
+
+        /** Wait for more answers. */
+        record Open() implements Next {}
+
+        /** Send the claim again to these masters, with this floor. They count as not answered until then. */
+        record Raise(long token, List<Integer> masters) implements Next {}
+
+        /** Held by a majority. */
+        record Won(long token, Duration lease) implements Next {}
+
+        /** Other claims are in the way. */
+        record Lost() implements Next {}
+
+        /** A majority of the masters failed. */
+        record Failed() implements Next {}
+    }
+
+    private enum Standing {
+        PENDING,
+        GRANTED,
+        REFUSED,
+        ABSTAINED,
+        FAILED
+    }
+
+    private static final Next OPEN = new Next.Open();
+
+    private final Standing[] standings;
+    private final Acquired[] grants;
+    private final @Nullable Duration[] withins;
+    private final int majority;
+
+    /** Null for a new claim. */
+    private final long @Nullable [] heldTokens;
+
+    /** The token that a majority must hold; 0 until a majority has granted any. */
+    private long token;
+
+    private final boolean[] wasRaised;
+    private boolean raised;
+
+    private AcquireQuorum(int masters, long token, long @Nullable [] heldTokens) {
+        standings = new Standing[masters];
+        Arrays.fill(standings, Standing.PENDING);
+        grants = new Acquired[masters];
+        withins = new Duration[masters];
+        wasRaised = new boolean[masters];
+        majority = VoteCount.majorityOf(masters);
+        this.token = token;
+        this.heldTokens = heldTokens;
+    }
+
+    /** Of a new claim. */
+    public static AcquireQuorum of(int masters) {
+        return new AcquireQuorum(masters, 0, null);
+    }
+
+    /**
+     * Of a claim that holds the lock: it keeps it when a majority still has the very grant that it had, not one of now.
+     *
+     * @param token of the lease, or the higher one that its owner wants
+     * @param heldTokens with which each master granted it, 0 where that is not known
+     */
+    public static AcquireQuorum ofHolder(long token, long[] heldTokens) {
+        return new AcquireQuorum(heldTokens.length, token, heldTokens);
+    }
+
+    void heard(int master, LockAttempt answer) {
+        if (answer instanceof Acquired acquired) {
+            grants[master] = acquired;
+            boolean ignoresTheFloor = wasRaised[master] && acquired.fencingToken() < token;
+            standings[master] = ignoresTheFloor ? Standing.FAILED : Standing.GRANTED; // not asked for ever
+        } else {
+            standings[master] = Standing.REFUSED;
+            withins[master] = answer instanceof LockAttempt.Queued queued
+                    ? queued.lookAgainWithin()
+                    : ((LockAttempt.Contended) answer).lookAgainWithin();
+        }
+    }
+
+    void failed(int master) {
+        standings[master] = Standing.FAILED;
+    }
+
+    /** It may not vote for a known time, and did nothing. It counts as failed, since it is not another owner that is in the way. */
+    void abstained(int master) {
+        standings[master] = Standing.ABSTAINED;
+    }
+
+    /** Whether it refused or abstained: then nothing has to be undone there. */
+    boolean hasRefused(int master) {
+        return standings[master] == Standing.REFUSED || standings[master] == Standing.ABSTAINED;
+    }
+
+    boolean isPending(int master) {
+        return standings[master] == Standing.PENDING;
+    }
+
+    /** How many masters have granted it. */
+    int granted() {
+        int granted = 0;
+        for (Standing standing : standings) {
+            granted += standing == Standing.GRANTED ? 1 : 0;
+        }
+        return granted;
+    }
+
+    int rounds() {
+        return raised ? 2 : 1;
+    }
+
+    Next next() {
+        if (token == 0 && granted() >= majority) {
+            token = highestGranted();
+        }
+        VoteCount votes = votes();
+        if (votes.yes() >= majority && token != 0) {
+            return new Next.Won(token, lease());
+        }
+        List<Integer> below = below();
+        if (!below.isEmpty()) {
+            for (int master : below) {
+                standings[master] = Standing.PENDING;
+                wasRaised[master] = true;
+            }
+            raised = true;
+            return new Next.Raise(token, below);
+        }
+        return switch (votes.ofElection()) {
+            case YES, OPEN -> OPEN;
+            case NO -> new Next.Lost();
+            case UNKNOWN -> new Next.Failed();
+        };
+    }
+
+    /** The highest token of any grant that was heard; 0 without one. */
+    long highestGranted() {
+        long highest = 0;
+        for (int i = 0; i < standings.length; i++) {
+            highest = isGranted(i) ? Math.max(highest, grants[i].fencingToken()) : highest;
+        }
+        return highest;
+    }
+
+    /**
+     * When a majority may be free, as the masters see it: those that said yes are free now, and the last one that is needed for a majority
+     * decides.
+     *
+     * @param fallback when too few have said anything
+     */
+    Duration majorityFreeWithin(Duration fallback) {
+        return Stream.concat(
+                        all().filter(this::isGranted).mapToObj(i -> Duration.ZERO),
+                        Arrays.stream(withins).flatMap(Stream::ofNullable))
+                .sorted()
+                .skip(majority - 1L)
+                .findFirst()
+                .orElse(fallback);
+    }
+
+    private List<Integer> below() {
+        List<Integer> below = new ArrayList<>();
+        for (int i = 0; i < standings.length; i++) {
+            if (isGranted(i) && grants[i].fencingToken() < token) {
+                below.add(i);
+            }
+        }
+        return below;
+    }
+
+    private VoteCount votes() {
+        int yes = 0;
+        int no = 0;
+        int failed = 0;
+        for (int i = 0; i < standings.length; i++) {
+            switch (standings[i]) {
+                case PENDING -> {}
+                case GRANTED -> {
+                    yes += counts(i) ? 1 : 0;
+                    no += counts(i) ? 0 : 1;
+                }
+                case REFUSED -> no++;
+                case ABSTAINED, FAILED -> failed++;
+            }
+        }
+        return new VoteCount(standings.length, yes, no, failed);
+    }
+
+    /** A majority keeps the lock for at least this long: the least of the longest answers that make a majority. */
+    private Duration lease() {
+        Duration[] longestFirst = new Duration[standings.length];
+        int count = 0;
+        for (int i = 0; i < standings.length; i++) {
+            if (isGranted(i) && counts(i)) {
+                longestFirst[count++] = grants[i].lease();
+            }
+        }
+        Arrays.sort(longestFirst, 0, count, Comparator.reverseOrder());
+        return longestFirst[majority - 1];
+    }
+
+    private boolean counts(int master) {
+        long granted = grants[master].fencingToken();
+        return heldTokens == null ? granted >= token : granted == Math.max(token, heldTokens[master]);
+    }
+
+    private boolean isGranted(int master) {
+        return standings[master] == Standing.GRANTED;
+    }
+
+    private IntStream all() {
+        return IntStream.range(0, standings.length);
+    }
+}

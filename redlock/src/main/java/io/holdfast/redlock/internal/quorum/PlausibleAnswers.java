@@ -1,0 +1,51 @@
+package io.holdfast.redlock.internal.quorum;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Acquired;
+import io.holdfast.spi.LockAttempt.Contended;
+import io.holdfast.spi.LockAttempt.Queued;
+import io.holdfast.spi.LockClaim;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What may be believed of the answer of one master, so that a broken or hostile one harms no vote of the others. Pure.
+ *
+ * <p>A token that is out of range would be raised at all masters and use up the lock's tokens for good, so such a grant is a failure. A time
+ * is cut to the lease that was asked for: no master promises more than that.
+ */
+public final class PlausibleAnswers {
+
+    /** From here on a double, which counts tokens in Lua, is not exact. */
+    private static final long TOKENS_END = 1L << 53;
+
+    private PlausibleAnswers() {}
+
+    /** The answer as far as it may be believed; null when it may not. */
+    public static @Nullable LockAttempt to(LockClaim claim, LockAttempt said) {
+        if (said instanceof Acquired grant) {
+            boolean isPossible =
+                    grant.fencingToken() > 0 && grant.fencingToken() < TOKENS_END && isPositive(grant.lease());
+            return isPossible ? new Acquired(grant.fencingToken(), within(claim, grant.lease())) : null;
+        }
+        return said instanceof Queued queued
+                ? new Queued(within(claim, queued.lookAgainWithin()))
+                : new Contended(within(claim, ((Contended) said).lookAgainWithin()));
+    }
+
+    public static IllegalStateException absurd(LockAttempt said) {
+        return new IllegalStateException("it answered what is not possible: " + said);
+    }
+
+    /** From nothing to the lease that was asked for. */
+    public static Duration within(LockClaim claim, Duration said) {
+        if (said.isNegative()) {
+            return Duration.ZERO;
+        }
+        return said.compareTo(claim.lease()) < 0 ? said : claim.lease();
+    }
+
+    private static boolean isPositive(Duration time) {
+        return !time.isNegative() && !time.isZero();
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * The signals of one claim from all masters, put together.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.redlock.internal.watch;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;
