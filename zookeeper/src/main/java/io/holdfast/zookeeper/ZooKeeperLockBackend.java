@@ -11,6 +11,10 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.internal.client.AccessRights;
+import io.holdfast.zookeeper.internal.client.QueueLimit;
+import io.holdfast.zookeeper.internal.operation.LockOperations;
+import io.holdfast.zookeeper.internal.operation.ReplaceableParts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -73,11 +77,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private static final Set<LockFeature> FEATURES =
             Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
 
-    private final Desk desk;
+    private final LockOperations operations;
 
     private ZooKeeperLockBackend(Builder builder) {
         AccessRights rights = new AccessRights(builder.acl);
-        desk = new Desk(
+        operations = new LockOperations(
                 rights.inheritedFrom(builder.clients), builder.options(rights), builder.scheduler, builder.mayBlock);
     }
 
@@ -116,7 +120,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.look(claim);
+        return operations.acquire(claim);
     }
 
     @Override
@@ -134,13 +138,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return desk.outside(desk.renew(batch)).flatMapIterable(answers -> answers);
+        return operations.outside(operations.renew(batch)).flatMapIterable(answers -> answers);
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.release(claim);
+        return operations.release(claim);
     }
 
     /**
@@ -150,12 +154,12 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return desk.watch(claim);
+        return operations.watch(claim);
     }
 
     @Override
     public Mono<Void> ping() {
-        return desk.outside(desk.ping());
+        return operations.outside(operations.ping());
     }
 
     /**
@@ -181,16 +185,16 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     @Override
     public Mono<Void> close() {
-        return desk.close();
+        return operations.close();
     }
 
     /** What is held or queued or being given up, a line each; for tests. */
     Mono<List<String>> contents() {
-        return desk.contents();
+        return operations.contents();
     }
 
     int watchCount() {
-        return desk.watchCount();
+        return operations.watchCount();
     }
 
     /** Options of a {@link ZooKeeperLockBackend}. Not thread-safe. */
@@ -203,7 +207,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         private @Nullable ACLProvider acl;
         private Scheduler scheduler = Schedulers.parallel();
         private Scheduler mayBlock = Schedulers.boundedElastic();
-        private Parts parts = Parts.REAL;
+        private ReplaceableParts parts = ReplaceableParts.REAL;
 
         private Builder(Supplier<? extends @Nullable CuratorFramework> clients) {
             this.clients = clients;
@@ -292,7 +296,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
         /** For simulations of mistakes. */
         @CanIgnoreReturnValue
-        Builder parts(Parts made) {
+        Builder parts(ReplaceableParts made) {
             parts = made;
             return this;
         }
@@ -306,8 +310,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
             return new ZooKeeperLockBackend(this);
         }
 
-        private Desk.Options options(AccessRights rights) {
-            return new Desk.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2), parts);
+        private LockOperations.Options options(AccessRights rights) {
+            return new LockOperations.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2), parts);
         }
     }
 }

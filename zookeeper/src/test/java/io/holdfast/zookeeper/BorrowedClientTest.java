@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
+import io.holdfast.zookeeper.internal.client.Servers;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;

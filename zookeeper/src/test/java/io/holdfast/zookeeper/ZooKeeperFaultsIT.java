@@ -14,6 +14,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.LeftoversExtension;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;

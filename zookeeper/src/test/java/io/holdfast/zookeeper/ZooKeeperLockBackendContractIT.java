@@ -8,6 +8,8 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.LockBackendContract;
+import io.holdfast.zookeeper.internal.operation.RecheckInterval;
+import io.holdfast.zookeeper.internal.queue.NodeNames;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -54,7 +56,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     /** A waiter lives as long as its session, so looking again is only a safety net. */
     @Override
     public Duration claimTime() {
-        return SafetyNet.SHORTEST.multipliedBy(3).dividedBy(2);
+        return RecheckInterval.SHORTEST.multipliedBy(3).dividedBy(2);
     }
 
     /** It is taken for dead when its session ends, and not by its looks: so the lease that it asks for says nothing. */
@@ -65,7 +67,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         LockClaim waiter = claim("b");
         Waiting.forMono(backend.tryAcquire(holder));
         LockAttempt answer = Waiting.forMono(backend.tryAcquire(waiter));
-        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isBetween(SafetyNet.SHORTEST, claimTime());
+        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isBetween(RecheckInterval.SHORTEST, claimTime());
         Waiting.forMono(backend.release(waiter));
         Waiting.forMono(backend.release(holder));
     }

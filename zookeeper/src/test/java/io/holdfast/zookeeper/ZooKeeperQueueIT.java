@@ -10,6 +10,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.LeftoversExtension;
+import io.holdfast.zookeeper.internal.operation.RecheckInterval;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -170,7 +171,7 @@ class ZooKeeperQueueIT {
     }
 
     private static LockLease joined(CompletableFuture<LockLease> future) {
-        assertThat(future).succeedsWithin(SafetyNet.SHORTEST.dividedBy(2));
+        assertThat(future).succeedsWithin(RecheckInterval.SHORTEST.dividedBy(2));
         return future.join();
     }
 
