@@ -3,7 +3,7 @@ package io.holdfast.zookeeper.internal.claim;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
-import io.holdfast.zookeeper.internal.queue.LockQueue.Need;
+import io.holdfast.zookeeper.internal.queue.QueueNeed;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.ArrayList;
@@ -167,8 +167,8 @@ public final class LockQueues {
         queue.first().stream()
                 .filter(it -> it.operations().areOver() && it.isIn(current))
                 .forEach(it -> claims.isFirst(it, current));
-        Need need = queue.need();
-        if (need instanceof Need.Watch watch) {
+        QueueNeed need = queue.need();
+        if (need instanceof QueueNeed.Watch watch) {
             Disposable unused = watch(path, watch.node(), current).subscribe(watched -> {
                 if (watched.isNoNode()) {
                     gone(watched.path());
@@ -176,7 +176,7 @@ public final class LockQueues {
                     tellFirst(queue, watched);
                 }
             });
-        } else if (need instanceof Need.Names && !queue.isReading()) {
+        } else if (need instanceof QueueNeed.Names && !queue.isReading()) {
             Disposable unused = list(path, current).subscribe(listed -> {
                 if (listed.isOk()) {
                     advance(path);
@@ -224,7 +224,7 @@ public final class LockQueues {
     public Mono<Reply<List<String>>> learn(
             LockQueue<ClaimState> queue, int asked, int upTo, Reply<List<String>> listed) {
         return zooKeeper
-                .read(listed.get(), () -> LockQueue.nodesUpTo(upTo, listed.get()))
+                .read(listed.get(), () -> QueueNode.parseUpTo(upTo, listed.get()))
                 .doOnError(bug -> queue.namesNotRead())
                 .map(nodes -> {
                     new ArrayList<>(queue.namesRead(asked, upTo, nodes)).forEach(claims::vanished);

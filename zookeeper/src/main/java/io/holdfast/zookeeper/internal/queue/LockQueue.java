@@ -1,17 +1,9 @@
 package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockKind;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.NavigableSet;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,10 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public class LockQueue<C> {
 
-    private static final int NOTHING = -1;
-
-    /** Lists may be under way at all times. A node that is taken for being there, and is gone, only delays a grant. */
-    private static final int MOST_GONE = 1_000;
+    private static final int NOTHING = KnownNodes.NOTHING;
 
     /** How a node stands. */
     public enum Position {
@@ -49,37 +38,14 @@ public class LockQueue<C> {
         UNKNOWN
     }
 
-    /** What is to be done for the first claim that waits. */
-    public sealed interface Need {
-
-        /** No claim waits, or it waits for one of its own session, or it may take the lock. */
-        record Nothing() implements Need {}
-
-        /** The end of that node. */
-        record Watch(QueueNode node) implements Need {}
-
-        /** The names in the queue. */
-        record Names() implements Need {}
-    }
-
-    private final NavigableMap<QueueNode, C> waiting = new TreeMap<>(QueuePosition.Names.ORDER);
-    private final NavigableMap<QueueNode, C> holding = new TreeMap<>(QueuePosition.Names.ORDER);
-    private final NavigableSet<QueueNode> others = new TreeSet<>(QueuePosition.Names.ORDER);
+    private final KnownNodes<C> nodes = new KnownNodes<>();
+    private final ListsUnderWay lists = new ListsUnderWay();
 
     /** Nodes of claims that have ended, until their deletion is acknowledged. */
     private final Set<String> leaving = new HashSet<>();
 
-    /** What was heard to be gone while a list was being read: the list may be older. */
-    private final Set<String> goneMeanwhile = new HashSet<>();
-
     private int creations;
-    private int readings;
-
-    /** Rises when what was asked for before says nothing any more. */
-    private int era;
-
     private int newest = NOTHING;
-    private int knownUpTo = NOTHING;
     private boolean isGuarded;
     private boolean isGuardAsked;
     private boolean wasAlone = true;
@@ -99,25 +65,17 @@ public class LockQueue<C> {
 
     /** Whether a claim that enters now learns all that it has to know from the number that it gets, unless another client comes in between. */
     public boolean mayDoWithoutList(LockKind kind) {
-        return isBlockedByOwn(kind) || (wasAlone && isContinuous());
-    }
-
-    private boolean isBlockedByOwn(LockKind kind) {
-        return nearest(waiting.navigableKeySet(), kind) != null || nearest(holding.navigableKeySet(), kind) != null;
+        return nodes.ownBlocks(kind) || (wasAlone && isContinuous());
     }
 
     /** Whether the numbers are surely those that they were. */
-    boolean isContinuous() {
-        return knownUpTo != NOTHING && (isGuarded || hasClaims());
-    }
-
-    boolean hasClaims() {
-        return !waiting.isEmpty() || !holding.isEmpty();
+    public boolean isContinuous() {
+        return nodes.upTo() != NOTHING && (isGuarded || nodes.hasClaims());
     }
 
     /** Whether it was used before, so that it is likely to be used again, and the server was not asked yet to tell when it is deleted. */
     public boolean wantsGuard() {
-        return knownUpTo != NOTHING && !isGuardAsked;
+        return nodes.upTo() != NOTHING && !isGuardAsked;
     }
 
     public void guardAsked() {
@@ -126,7 +84,7 @@ public class LockQueue<C> {
 
     /** The server tells when the queue is deleted, before it answers what comes later; and the queue has a node of the session now. */
     public void guarded() {
-        isGuarded = hasClaims();
+        isGuarded = nodes.hasClaims();
         isGuardAsked = isGuarded;
     }
 
@@ -143,14 +101,14 @@ public class LockQueue<C> {
     /** The server has made the node for the claim. */
     public void entered(QueueNode node, C claim) {
         if (node.sequence() <= newest) {
-            era++; // the queue was made anew
+            lists.invalidate(); // the queue was made anew
         }
         newest = node.sequence();
-        boolean isNext = node.sequence() == knownUpTo + 1;
-        wasAlone = knownUpTo == NOTHING || isNext;
+        boolean isNext = node.sequence() == nodes.upTo() + 1;
+        wasAlone = nodes.upTo() == NOTHING || isNext;
         if (isContinuous() && isNext) {
-            knownUpTo = node.sequence();
-        } else if (!isContinuous() || node.sequence() <= knownUpTo) {
+            nodes.knowUpTo(node.sequence());
+        } else if (!isContinuous() || nodes.isKnown(node)) {
             forgetOthers(); // the numbers may have begun again
         }
         adopted(node, claim);
@@ -158,39 +116,30 @@ public class LockQueue<C> {
 
     /** A node that was made before turned out to be the claim's. */
     public void adopted(QueueNode node, C claim) {
-        others.remove(node);
-        waiting.put(node, claim);
+        nodes.waits(node, claim);
     }
 
     /** The claim may have an earlier node. Until that is known, the node is in the way as if it were another client's. */
     public void isDoubtful(QueueNode node) {
-        if (forget(node)) {
-            others.add(node);
+        if (nodes.removeOwn(node)) {
+            nodes.addOther(node);
         }
     }
 
     public void holds(QueueNode node) {
-        C claim = waiting.remove(node);
-        if (claim != null) {
-            holding.put(node, claim);
-        }
+        nodes.holds(node);
     }
 
     /** The claim has ended: from now on its node blocks no other claim of the session. */
     public void leaves(QueueNode node) {
-        if (forget(node)) {
+        if (nodes.removeOwn(node)) {
             leaving.add(node.name());
         }
     }
 
     /** Whether that node is of a claim that waits or holds; of one that was given up it is not, even if its deletion failed. */
     public boolean has(QueueNode node) {
-        return waiting.containsKey(node) || holding.containsKey(node);
-    }
-
-    private boolean forget(QueueNode node) {
-        boolean waited = waiting.remove(node) != null;
-        return holding.remove(node) != null || waited;
+        return nodes.isOwn(node);
     }
 
     /**
@@ -199,23 +148,18 @@ public class LockQueue<C> {
      * @return whether that may let a claim pass
      */
     public boolean gone(String name) {
-        if (readings > 0) {
-            if (goneMeanwhile.size() >= MOST_GONE) {
-                goneMeanwhile.clear();
-            }
-            goneMeanwhile.add(name);
-        }
+        lists.gone(name);
         leaving.remove(name);
         if (name.equals(watched)) {
             watched = null;
             isOld = true;
         }
         QueueNode node = QueueNode.parse(name);
-        return node != null && (others.remove(node) || forget(node)); // a node is in one of them
+        return node != null && (nodes.removeOther(node) || nodes.removeOwn(node)); // a node is in one of them
     }
 
     public boolean isReading() {
-        return readings > 0;
+        return lists.areUnderWay();
     }
 
     /**
@@ -224,35 +168,17 @@ public class LockQueue<C> {
      * @return what {@link #namesRead} has to be told
      */
     public int namesAsked() {
-        readings++;
-        return era;
+        return lists.asked();
     }
 
     /** A list that is asked for now has all nodes up to this number that are there. */
     public int lastNumber() {
-        int last = waiting.isEmpty() ? NOTHING : waiting.lastKey().sequence();
-        return holding.isEmpty() ? last : Math.max(last, holding.lastKey().sequence());
+        return nodes.lastOwn();
     }
 
     /** It was not answered. */
     public void namesNotRead() {
-        readings--;
-        if (readings == 0) {
-            goneMeanwhile.clear();
-        }
-    }
-
-    /** Those of a list that may be in front of a node with that number. Touches nothing of the queue. */
-    public static List<QueueNode> nodesUpTo(int upTo, Collection<String> names) {
-        List<QueueNode> nodes = new ArrayList<>();
-        for (String name : names) {
-            int sequence = QueueNode.sequenceOf(name);
-            QueueNode node = sequence >= 0 && sequence <= upTo ? QueueNode.parse(name) : null;
-            if (node != null) {
-                nodes.add(node);
-            }
-        }
-        return nodes;
+        lists.answered();
     }
 
     /**
@@ -260,101 +186,33 @@ public class LockQueue<C> {
      *
      * @param asked what {@link #namesAsked} gave
      * @param upTo the number of a node that was made before the list was read
-     * @param nodes those of the list, up to that number
+     * @param listed those of the list, up to that number
      * @return claims whose nodes are not there any more
      */
-    public List<C> namesRead(int asked, int upTo, List<QueueNode> nodes) {
-        if (asked != era) {
-            namesNotRead();
+    public List<C> namesRead(int asked, int upTo, List<QueueNode> listed) {
+        if (!lists.isCurrent(asked)) {
+            lists.answered();
             return List.of();
         }
-        Set<QueueNode> there = new HashSet<>(nodes);
-        if (upTo >= knownUpTo) {
-            others.clear();
-        } else {
-            others.removeIf(it -> it.sequence() <= upTo);
-        }
-        for (QueueNode node : there) {
-            boolean isOwn = waiting.containsKey(node) || holding.containsKey(node) || leaving.contains(node.name());
-            if (!isOwn && !goneMeanwhile.contains(node.name())) {
-                others.add(node);
-            }
-        }
-        knownUpTo = Math.max(knownUpTo, upTo);
+        Set<QueueNode> there = new HashSet<>(listed);
+        nodes.replaceOthers(upTo, there, it -> leaving.contains(it.name()) || lists.isGone(it.name()));
         isOld = false;
-        namesNotRead();
-        List<C> missing = new ArrayList<>();
-        for (NavigableMap<QueueNode, C> own : List.of(waiting, holding)) {
-            own.forEach((node, claim) -> {
-                if (node.sequence() <= upTo && !there.contains(node)) {
-                    missing.add(claim);
-                }
-            });
-        }
-        return missing;
+        lists.answered();
+        return nodes.missing(upTo, there);
     }
 
     public Position position(QueueNode node) {
-        if (isBehindOwn(node)) {
-            return Position.BEHIND;
-        }
-        if (node.sequence() > knownUpTo) {
-            return Position.UNKNOWN;
-        }
-        return nearest(others.headSet(node, false), node.kind()) == null ? Position.FIRST : Position.BEHIND;
-    }
-
-    private boolean isBehindOwn(QueueNode node) {
-        return nearest(waiting.headMap(node, false).navigableKeySet(), node.kind()) != null
-                || nearest(holding.headMap(node, false).navigableKeySet(), node.kind()) != null;
+        return nodes.position(node);
     }
 
     /** Claims that may take the lock now, in their order. */
     public List<C> first() {
-        List<C> first = new ArrayList<>();
-        QueueNode before = null;
-        for (Map.Entry<QueueNode, C> entry : waiting.entrySet()) {
-            if (!isFirst(entry.getKey(), before)) {
-                break; // all claims behind it wait for the same node, or for this claim
-            }
-            before = entry.getKey();
-            first.add(entry.getValue());
-        }
-        return first;
-    }
-
-    /**
-     * Whether a claim that waits may take the lock. Thousands of readers may: each looks only at what is between it and the one before.
-     *
-     * @param before the claim that waits next in front of it, and may take the lock; null without one
-     */
-    private boolean isFirst(QueueNode node, @Nullable QueueNode before) {
-        if (before == null) {
-            return position(node) == Position.FIRST;
-        }
-        return !blocks(before, node.kind())
-                && node.sequence() <= knownUpTo
-                && nearest(others.subSet(before, false, node, false), node.kind()) == null
-                && nearest(holding.subMap(before, false, node, false).navigableKeySet(), node.kind()) == null;
-    }
-
-    /** The first claim that cannot take the lock; null when there is none. All others wait for it, or for the same. */
-    private @Nullable QueueNode firstBehind() {
-        QueueNode before = null;
-        for (QueueNode node : waiting.keySet()) {
-            if (!isFirst(node, before)) {
-                return node;
-            }
-            before = node;
-        }
-        return null;
+        return nodes.first();
     }
 
     /** The first claim that waits; null without one. */
-    @Nullable
-    public C firstWaiting() {
-        Map.Entry<QueueNode, C> first = waiting.firstEntry();
-        return first == null ? null : first.getValue();
+    public @Nullable C firstWaiting() {
+        return nodes.firstWaiting();
     }
 
     /**
@@ -362,31 +220,25 @@ public class LockQueue<C> {
      *
      * @return null when it waits for what others of the session wait for, or for one of them
      */
-    @Nullable
-    public QueueNode blockerToWatch(QueueNode node) {
-        boolean isFirst = node.equals(firstBehind()) && node.sequence() <= knownUpTo;
-        return isFirst ? nearest(others.headSet(node, false), node.kind()) : null;
+    public @Nullable QueueNode blockerToWatch(QueueNode node) {
+        return node.equals(nodes.firstBehind()) && nodes.isKnown(node) ? nodes.otherInFront(node) : null;
     }
 
     /** What the first claim that waits needs, and has not. */
-    public Need need() {
-        QueueNode node = firstBehind();
+    public QueueNeed need() {
+        QueueNode node = nodes.firstBehind();
         if (node == null) {
-            return new Need.Nothing();
+            return new QueueNeed.Nothing();
         }
-        if (node.sequence() > knownUpTo) {
-            return mayBeListed(node) ? new Need.Names() : new Need.Nothing();
+        if (!nodes.isKnown(node)) {
+            // A claim of the session that waits in front will ask.
+            return nodes.isBehindWaiting(node) ? new QueueNeed.Nothing() : new QueueNeed.Names();
         }
-        QueueNode blocker = nearest(others.headSet(node, false), node.kind());
+        QueueNode blocker = nodes.otherInFront(node);
         if (blocker == null || blocker.name().equals(watched)) {
-            return new Need.Nothing();
+            return new QueueNeed.Nothing();
         }
-        return isOld && othersInFront(node, 2) == 2 ? new Need.Names() : new Need.Watch(blocker);
-    }
-
-    /** Not as long as an earlier claim of the session waits: this is not the first behind then. */
-    private boolean mayBeListed(QueueNode node) {
-        return nearest(waiting.headMap(node, false).navigableKeySet(), node.kind()) == null;
+        return isOld && nodes.othersInFrontUpToTwo(node) == 2 ? new QueueNeed.Names() : new QueueNeed.Watch(blocker);
     }
 
     public void watching(QueueNode node) {
@@ -406,47 +258,24 @@ public class LockQueue<C> {
     }
 
     /** The claim that gets the lock after the next release by another session, or before; null when none does. */
-    @Nullable
-    public C next() {
-        QueueNode node = firstBehind();
+    public @Nullable C next() {
+        QueueNode node = nodes.firstBehind();
         boolean isNext = node != null
-                && node.sequence() <= knownUpTo
-                && othersInFront(node, 2) == 1
-                && nearest(waiting.headMap(node, false).navigableKeySet(), node.kind()) == null;
-        return isNext ? waiting.get(node) : null;
-    }
-
-    private int othersInFront(QueueNode node, int most) {
-        int count = 0;
-        Iterator<QueueNode> inFront = others.headSet(node, false).iterator();
-        while (inFront.hasNext() && count < most) {
-            count += blocks(inFront.next(), node.kind()) ? 1 : 0;
-        }
-        return count;
-    }
-
-    private static @Nullable QueueNode nearest(NavigableSet<QueueNode> inFront, LockKind kind) {
-        for (QueueNode node : inFront.descendingSet()) {
-            if (blocks(node, kind)) {
-                return node;
-            }
-        }
-        return null;
-    }
-
-    private static boolean blocks(QueueNode inFront, LockKind kind) {
-        return kind != LockKind.READ || inFront.kind() == LockKind.WRITE;
+                && nodes.isKnown(node)
+                && nodes.othersInFrontUpToTwo(node) == 1
+                && !nodes.isBehindWaiting(node);
+        return isNext ? nodes.waitingAt(node) : null;
     }
 
     /** At least as many places as there are, up to that node. */
     public int mostPlaces(QueueNode last) {
-        int own = waiting.size() + holding.size() + leaving.size();
-        return others.size() + own + Math.max(0, last.sequence() - Math.max(knownUpTo, NOTHING));
+        int unknown = Math.max(0, last.sequence() - nodes.upTo());
+        return nodes.otherCount() + nodes.ownCount() + leaving.size() + unknown;
     }
 
     /** Events may have been missed, or the queue was deleted. */
     public void forgetAll() {
-        era++;
+        lists.invalidate();
         forgetOthers();
         isGuarded = false;
         isGuardAsked = false;
@@ -454,18 +283,17 @@ public class LockQueue<C> {
     }
 
     private void forgetOthers() {
-        knownUpTo = NOTHING;
-        others.clear();
+        nodes.forgetOthers();
         isOld = false;
         watched = null;
     }
 
     /** How many names it keeps that are not of claims of the session, for tests. */
     int remembered() {
-        return others.size() + leaving.size() + goneMeanwhile.size();
+        return nodes.otherCount() + leaving.size() + lists.remembered();
     }
 
     public boolean isForgettable() {
-        return !hasClaims() && readings == 0 && creations == 0;
+        return !nodes.hasClaims() && !lists.areUnderWay() && creations == 0;
     }
 }

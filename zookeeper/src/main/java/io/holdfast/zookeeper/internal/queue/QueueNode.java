@@ -2,6 +2,10 @@ package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param sequence the number that the server gave it; its place in the queue, and nothing else: it starts again when the parent does
  */
 public record QueueNode(String name, String claimId, LockKind kind, int permits, long sessionId, int sequence) {
+
+    /** The order of a queue: by number. */
+    static final Comparator<QueueNode> ORDER =
+            Comparator.comparingInt(QueueNode::sequence).thenComparing(QueueNode::name);
 
     private static final char SEPARATOR = '_';
 
@@ -80,6 +88,24 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
         }
         boolean isNumber = start < end && start > 0 && name.charAt(start - 1) == SEPARATOR;
         return isNumber && number < Integer.MAX_VALUE ? (int) number : -1;
+    }
+
+    /** Those of a list that have that number or a lower one. */
+    public static List<QueueNode> parseUpTo(int upTo, Collection<String> names) {
+        List<QueueNode> nodes = new ArrayList<>();
+        for (String name : names) {
+            int sequence = sequenceOf(name);
+            QueueNode node = sequence >= 0 && sequence <= upTo ? parse(name) : null;
+            if (node != null) {
+                nodes.add(node);
+            }
+        }
+        return nodes;
+    }
+
+    /** Whether a later node of that kind has to wait for this one. */
+    boolean blocks(LockKind later) {
+        return later != LockKind.READ || kind == LockKind.WRITE;
     }
 
     /** Whether it may be a writer's; {@link #parse} tells. */

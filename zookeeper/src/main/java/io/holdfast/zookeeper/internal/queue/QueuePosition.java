@@ -2,7 +2,6 @@ package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockKind;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +98,7 @@ public sealed interface QueuePosition {
 
     /** How many hold a semaphore, of those at its front; in any order. */
     private static int holders(List<QueueNode> front) {
-        List<QueueNode> inOrder = front.stream().sorted(Names.ORDER).toList();
+        List<QueueNode> inOrder = front.stream().sorted(QueueNode.ORDER).toList();
         int holders = 0;
         while (holders < inOrder.size() && holders < inOrder.get(holders).permits()) {
             holders++;
@@ -113,9 +112,6 @@ public sealed interface QueuePosition {
      * @param all in any order
      */
     record Names(Collection<String> all) {
-
-        static final Comparator<QueueNode> ORDER =
-                Comparator.comparingInt(QueueNode::sequence).thenComparing(QueueNode::name);
 
         /**
          * The nearest that has to go first.

@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockKind;
-import io.holdfast.zookeeper.internal.queue.LockQueue.Need;
 import io.holdfast.zookeeper.internal.queue.LockQueue.Position;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,7 +28,7 @@ final class LockQueueModel {
     private final LockKind[] kinds;
     private final LockQueue<QueueNode> known = new LockQueue<>();
 
-    private final NavigableSet<QueueNode> nodes = new TreeSet<>(QueuePosition.Names.ORDER);
+    private final NavigableSet<QueueNode> nodes = new TreeSet<>(QueueNode.ORDER);
     private final Deque<Runnable> underWay = new ArrayDeque<>();
     private final Set<String> watched = new HashSet<>();
     private final Map<QueueNode, Boolean> own = new HashMap<>(); // whether it holds
@@ -128,7 +127,7 @@ final class LockQueueModel {
         lists++;
         List<String> names = nodes.stream().map(QueueNode::name).toList();
         boolean isReadElsewhere = random.nextInt(4) == 0;
-        Runnable read = () -> known.namesRead(asked, upTo, LockQueue.nodesUpTo(upTo, names))
+        Runnable read = () -> known.namesRead(asked, upTo, QueueNode.parseUpTo(upTo, names))
                 .forEach(it -> wrong.add("taken for gone: " + it));
         underWay.add(isReadElsewhere ? () -> underWay.add(read) : read);
     }
@@ -187,8 +186,8 @@ final class LockQueueModel {
             own.put(first, true);
             judge(first);
         }
-        Need need = known.need();
-        if (need instanceof Need.Watch watch) {
+        QueueNeed need = known.need();
+        if (need instanceof QueueNeed.Watch watch) {
             known.watching(watch.node());
             boolean isThere = nodes.contains(watch.node());
             if (isThere) {
@@ -198,7 +197,7 @@ final class LockQueueModel {
                     boolean unused = known.gone(watch.node().name());
                 });
             }
-        } else if (need instanceof Need.Names && !known.isReading()) {
+        } else if (need instanceof QueueNeed.Names && !known.isReading()) {
             answerWithNames(known.namesAsked(), known.lastNumber());
         }
     }

@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.LockKind;
-import io.holdfast.zookeeper.internal.queue.LockQueue.Need;
 import io.holdfast.zookeeper.internal.queue.LockQueue.Position;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class LockQueueTest {
@@ -89,7 +89,7 @@ class LockQueueTest {
         queue.holds(own(1));
         enter(2);
         assertThat(queue.position(own(2))).isEqualTo(Position.BEHIND);
-        assertThat(queue.need()).isEqualTo(new Need.Nothing());
+        assertThat(queue.need()).isEqualTo(new QueueNeed.Nothing());
     }
 
     @Test
@@ -97,9 +97,9 @@ class LockQueueTest {
         enter(3);
         enter(4);
         list(3, other(1), other(2), own(3));
-        assertThat(queue.need()).isEqualTo(new Need.Watch(other(2)));
+        assertThat(queue.need()).isEqualTo(new QueueNeed.Watch(other(2)));
         queue.watching(other(2));
-        assertThat(queue.need()).isEqualTo(new Need.Nothing());
+        assertThat(queue.need()).isEqualTo(new QueueNeed.Nothing());
     }
 
     /** Others in front of the one that is gone may be gone, too: they were not watched. */
@@ -109,7 +109,7 @@ class LockQueueTest {
         list(4, other(1), other(2), other(3), own(4));
         queue.watching(other(3));
         boolean unused = queue.gone(other(3).name());
-        assertThat(queue.need()).isEqualTo(new Need.Names());
+        assertThat(queue.need()).isEqualTo(new QueueNeed.Names());
         list(4, own(4));
         assertThat(queue.first()).containsExactly("claim 4");
     }
@@ -196,8 +196,72 @@ class LockQueueTest {
         long start = System.nanoTime();
         for (int i = 0; i < 10; i++) {
             assertThat(queue.first()).hasSize(10_000);
-            assertThat(queue.need()).isEqualTo(new Need.Nothing());
+            assertThat(queue.need()).isEqualTo(new QueueNeed.Nothing());
         }
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5)); // was 50 s and more
+    }
+
+    /** A walk over all that hold would take a hundred times as long. */
+    @Test
+    void readerEntersAmongTenThousandAboutAsFastAsAmongAHundred() {
+        Readers few = new Readers(100);
+        Readers many = new Readers(10_000);
+        long leastOfFew = Long.MAX_VALUE;
+        long leastOfMany = Long.MAX_VALUE;
+        for (int round = 0; round < 50; round++) {
+            leastOfFew = Math.min(leastOfFew, few.enterAndLeave());
+            leastOfMany = Math.min(leastOfMany, many.enterAndLeave());
+        }
+        assertThat((double) leastOfMany / leastOfFew).as("least times").isLessThan(10);
+    }
+
+    /** Readers that hold, of one session. */
+    private static final class Readers {
+
+        private static final int ENTERING = 50;
+
+        private final LockQueue<String> readers = new LockQueue<>();
+        private int next;
+
+        Readers(int count) {
+            assertThat(readers.namesRead(readers.namesAsked(), -1, List.of())).isEmpty();
+            enter();
+            assertThat(readers.namesRead(readers.namesAsked(), 0, List.of(reader(0))))
+                    .isEmpty();
+            readers.holds(reader(0));
+            while (next < count) {
+                QueueNode entered = enter();
+                readers.holds(entered);
+            }
+        }
+
+        private static QueueNode reader(int number) {
+            return requireNonNull(QueueNode.parse("r_r1_1_%010d".formatted(number)));
+        }
+
+        private QueueNode enter() {
+            QueueNode node = reader(next++);
+            readers.entered(node, "reader");
+            return node;
+        }
+
+        /** In nanoseconds, without the parsing of names. */
+        long enterAndLeave() {
+            List<QueueNode> entering = IntStream.range(next, next + ENTERING)
+                    .mapToObj(Readers::reader)
+                    .toList();
+            next += ENTERING;
+            long start = System.nanoTime();
+            for (QueueNode node : entering) {
+                assertThat(readers.mayDoWithoutList(LockKind.READ)).isTrue();
+                readers.entered(node, "reader");
+                assertThat(readers.position(node)).isEqualTo(Position.FIRST);
+                readers.holds(node);
+            }
+            long taken = System.nanoTime() - start;
+            entering.forEach(readers::leaves);
+            entering.forEach(it -> readers.gone(it.name()));
+            return taken;
+        }
     }
 }
