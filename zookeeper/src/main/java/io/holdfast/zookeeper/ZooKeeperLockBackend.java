@@ -46,7 +46,7 @@ import reactor.core.scheduler.Schedulers;
  * When a lease begins, 7/24 of the time-out or more is left of that. {@link io.holdfast.LockOptions}' lease duration does not change it. To be
  * sure of an idle session the back end sends a {@code sync} each sixth of its time-out, or a transaction that changes nothing while one of its
  * claims is next in line. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions wait, and a single
- * look fails as transient. A holder that dies keeps the lock until its session times out.
+ * attempt fails as transient. A holder that dies keeps the lock until its session times out.
  *
  * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,
  * and starts again when that is wiped.
@@ -56,7 +56,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>When the connection is lost</b>, leases stay valid until their local deadline, which comes before the servers can give the lock to
  * somebody else; connected again in time and in the same session, they go on. {@link Builder#failFast} ends them at once instead. When the
- * session ends, all its locks are lost, and those who wait begin again at the end of the queue.
+ * session ends, all its locks are lost, and its waiters begin again at the end of the queue.
  *
  * <p><b>When the owner of the client closes it</b>, waiters end at once, and so does each later operation, with a {@link
  * LockBackendException} that is not transient.

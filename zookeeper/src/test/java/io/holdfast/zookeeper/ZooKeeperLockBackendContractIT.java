@@ -59,7 +59,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         return RecheckInterval.SHORTEST.multipliedBy(3).dividedBy(2);
     }
 
-    /** It is taken for dead when its session ends, and not by its looks: so the lease that it asks for says nothing. */
+    /** A waiter counts as dead when its session ends, and not by its attempts: so the lease that it asks for says nothing. */
     @Test
     @Override
     public void waiterIsAskedToLookBeforeItIsTakenForDead() {
@@ -77,7 +77,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
                 LockKey.of(LockKind.MUTEX, "taken for dead"), id, lease(), io.holdfast.spi.Waiting.QUEUE);
     }
 
-    /** The server frees a lock when its session ends, or when somebody with the right to do so deletes its node. */
+    /** The server frees a lock when its session ends, or when a client with the right to do so deletes its node. */
     @Override
     public void makeExpire(LockClaim claim) {
         List<String> nodes = store.claims("/contract/holdfast").stream()
@@ -86,7 +86,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         nodes.forEach(store::delete);
     }
 
-    /** A holder does not choose the next one: the next one finds out, with a look of its own, that it is first. */
+    /** A holder does not choose the next one: the next one finds out, with an attempt of its own, that it is first. */
     @Override
     public boolean pushesGrants() {
         return false;

@@ -145,7 +145,7 @@ class ZooKeeperQueueIT {
         }
         Random random = new Random(1);
         for (int next = 3; next < 9; next++) {
-            // The newest, the oldest, one between: whoever it is, the next in line is told.
+            // The newest, the oldest, one between: in each case the next in line is told.
             Waiting.forMono(held.remove(random.nextInt(held.size())).release());
             held.add(joined(all.get(next)));
             assertThat(all.subList(next + 1, 9)).noneMatch(CompletableFuture::isDone);

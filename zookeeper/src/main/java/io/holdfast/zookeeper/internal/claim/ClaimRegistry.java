@@ -7,27 +7,22 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
-import io.holdfast.zookeeper.internal.connection.SessionEvents;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * All that the claims of this back end have in ZooKeeper, and what becomes of it when the session does something. On the executor only.
+ * What the claims of this back end have in ZooKeeper, by claim and by node: its own node, and the node that it waits for. {@link
+ * SessionReactions} says what the session does to them. On the executor only.
  */
-public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
+public final class ClaimRegistry implements LockQueues.Claims {
 
     /** Most locks are held for less. */
     private static final Duration HELD_UNWATCHED = Duration.ofMillis(50);
@@ -37,41 +32,29 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
 
     private final Map<String, ClaimState> byClaim = new HashMap<>();
 
-    /** By the node in front; in the order in which they came, so that a history can be run again. */
-    private final Map<String, Set<ClaimState>> waitingFor = new HashMap<>();
+    private final WatchedNodes watchedNodes = new WatchedNodes();
 
     private final Map<String, ClaimState> byOwnNode = new HashMap<>();
 
-    /** Nodes of sessions that have ended: gone as soon as the server notices, or sooner if we delete them. */
-    private final List<String> orphans = new ArrayList<>();
-
     private final ClaimSignals signals;
     private final AsyncZooKeeper zooKeeper;
-    private final boolean failFast;
-    private final Consumer<ClaimState> withdrawal;
     private final SerialExecutor executor;
 
+    private final LeftoverNodes leftovers;
     private final LockQueues queues;
     private final DelayedWatches held;
     private final DelayedWatches longInLine;
 
-    /**
-     * Nothing yet.
-     *
-     * @param withdrawal tries once more to give up a place that nobody wants
-     */
+    /** No claims yet. */
     public ClaimRegistry(
             ClaimSignals signals,
             AsyncZooKeeper zooKeeper,
-            boolean failFast,
-            Consumer<ClaimState> withdrawal,
             SerialExecutor executor,
             Supplier<LockQueue<ClaimState>> made) {
         this.signals = signals;
         this.zooKeeper = zooKeeper;
-        this.failFast = failFast;
-        this.withdrawal = withdrawal;
         this.executor = executor;
+        leftovers = new LeftoverNodes(zooKeeper);
         queues = new LockQueues(zooKeeper, this, made);
         held = new DelayedWatches(executor, HELD_UNWATCHED, this::watchEnd);
         longInLine = new DelayedWatches(executor, IN_LINE_UNWATCHED, this::watchEnd);
@@ -106,20 +89,11 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
 
     /** Before the watch is set: an event of it is not missed then. */
     public void expect(String path, ClaimState state) {
-        expectNothing(state);
-        state.waitFor(path);
-        waitingFor.computeIfAbsent(path, it -> new LinkedHashSet<>(1)).add(state);
+        watchedNodes.expect(path, state);
     }
 
     public void expectNothing(ClaimState state) {
-        String path = state.waitsFor();
-        if (path != null) {
-            state.waitFor(null);
-            waitingFor.computeIfPresent(path, (it, places) -> {
-                places.remove(state);
-                return places.isEmpty() ? null : places;
-            });
-        }
+        watchedNodes.expectNothing(state);
     }
 
     /** It has a node in the queue. */
@@ -141,7 +115,8 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
 
     /**
      * Marks the node of a holder, for the next waiter of the semaphore: it is at the head now, and nothing was deleted that it could have
-     * seen. A mark that fails is sent again with the next {@link #continued}, since that waiter does not poll.
+     * seen. A mark that fails is sent again with the next {@link
+     * SessionReactions#continued}, since that waiter does not poll.
      */
     public void mark(ClaimState state, Session session) {
         String path = state.path();
@@ -179,7 +154,7 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
         }
     }
 
-    /** Its node is surely gone; whoever holds it does not any more. */
+    /** Its node is surely gone. A claim that held the lock has lost it. */
     public void gone(ClaimState state) {
         boolean wasHeld = state.isHeld();
         String path = state.path();
@@ -228,123 +203,25 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
         }
     }
 
-    @Override
-    public void opened(Session session) {
-        queues.connected(session);
-        sweep(session);
-        lookAgain();
-    }
-
-    /** The holder knows of the loss, so the next one need not wait for the server to notice. */
+    /** The holder has been told of the loss, so its former node is deleted before the server notices that its session has ended. */
     public void giveUpOrphan(ClaimState state, @Nullable Session current) {
         String path = state.takeOrphan();
         if (path != null) {
-            orphans.add(path);
-            if (current != null) {
-                sweep(current);
-            }
+            leftovers.delete(path, current);
         }
     }
 
-    /** A node of a session that has ended turned up. */
+    /** A creation was answered after its session had ended: its node is deleted. */
     public void leftBehind(String path) {
-        orphans.add(path);
-        Session current = queues.session();
-        if (current != null) {
-            sweep(current);
-        }
+        leftovers.delete(path, queues.session());
     }
 
-    /** One try each: the server ends what is left of a session by itself. */
-    private void sweep(Session session) {
-        for (String path : orphans) {
-            Disposable unused = zooKeeper.delete(session, path).subscribe(reply -> LOG.debug("left over: {}", reply));
-        }
-        orphans.clear();
+    LeftoverNodes leftovers() {
+        return leftovers;
     }
 
-    @Override
-    public void reconnected(Session session) {
-        queues.connected(session);
-        lookAgain();
-    }
-
-    /** Whatever was signalled while nobody was connected may have been missed. A waiter reads the node that it waits for. */
-    private void lookAgain() {
-        withdrawAgain();
-        signals.changedAll();
-    }
-
-    @Override
-    public boolean checkNext(Session session) {
-        ClaimState next = queues.next();
-        if (next == null || !next.isIn(session)) {
-            return false;
-        }
-        String path = next.knownPath();
-        Disposable unused = zooKeeper.check(session, List.of(path)).subscribe(checked -> {
-            boolean isGone = checked.isOk() && checked.get().get(0) == Code.NONODE;
-            if (isGone && path.equals(next.path())) {
-                vanished(next);
-            }
-        });
-        return true;
-    }
-
-    /** What a server refused to give up may stay as long as the session, which nobody may ever end. */
-    @Override
-    public void continued(Session session) {
-        withdrawAgain();
-        all().forEach(state -> mark(state, session));
-    }
-
-    /** Unless that is under way. */
-    private void withdrawAgain() {
-        for (ClaimState state : all()) {
-            if (state.isWithdrawn() && state.operations().areOver()) {
-                withdrawal.accept(state);
-            }
-        }
-    }
-
-    /** A lease was given out for its part of the longer time; the server would end it before that if the connection were lost again. */
-    @Override
-    public void shortened(Session session) {
-        loseAll();
-    }
-
-    @Override
-    public void disconnected(Session session) {
-        queues.connectionLost();
-        if (failFast) {
-            loseAll();
-        }
-    }
-
-    private void loseAll() {
-        all().stream().filter(ClaimState::isHeld).forEach(state -> signals.lost(state.id(), LossReason.DISCONNECTED));
-    }
-
-    @Override
-    public void ended(Session session) {
-        queues.clear();
-        int lost = 0;
-        for (ClaimState state : all()) {
-            if (state.belongsTo(session)) {
-                lost++;
-                endedWithIts(session, state);
-            }
-        }
-        if (lost > 0) {
-            LOG.warn(
-                    "{} has ended, and with it {} lock(s) and places in queues; those who wait go to the end of"
-                            + " another queue",
-                    session,
-                    lost);
-        }
-    }
-
-    private void endedWithIts(Session session, ClaimState state) {
+    /** The session of the claim has ended. */
+    void endedWith(Session session, ClaimState state) {
         String path = state.path();
         boolean isLost = state.isHeld() && !state.isWithdrawn();
         guardNoLonger(state);
@@ -353,7 +230,7 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
         if (path != null && isLost) {
             state.orphaned(path);
         } else if (path != null) {
-            orphans.add(path);
+            leftovers.add(path);
         }
         if (isLost) {
             LOG.debug("{} ended with {}", state, session);
@@ -362,38 +239,22 @@ public final class ClaimRegistry implements SessionEvents, LockQueues.Claims {
         settle(state);
     }
 
-    /** A waiter that is told looks again, and then fails. */
-    @Override
-    public void ownerClosed() {
-        signals.changedAll();
-    }
-
-    @Override
-    public void deleted(Session session, String path) {
+    /** The server has told that a node is gone. */
+    void deleted(Session session, String path) {
         ClaimState own = byOwnNode.get(path);
         if (own != null && own.isIn(session)) {
             vanished(own);
         }
-        queues.gone(path);
-        tellThoseThatWaitFor(path);
     }
 
-    @Override
-    public void changed(Session session, String path) {
-        queues.unsure(path);
-        tellThoseThatWaitFor(path);
-    }
-
-    private void tellThoseThatWaitFor(String path) {
-        for (ClaimState state : waitingFor.getOrDefault(path, Set.of()).toArray(ClaimState[]::new)) {
-            expectNothing(state);
-            signals.changed(state.id());
-        }
+    /** The server has told that a node is gone, or is another than it was: the claims that wait for it make another attempt. */
+    void changed(String path) {
+        watchedNodes.take(path).forEach(state -> signals.changed(state.id()));
     }
 
     /** How many nodes are waited for, for tests. */
     int waitedFor() {
-        return waitingFor.size();
+        return watchedNodes.count();
     }
 
     /** What is not given up yet, a line each. */

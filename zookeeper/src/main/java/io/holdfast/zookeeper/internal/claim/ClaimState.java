@@ -53,7 +53,7 @@ public final class ClaimState {
     private boolean hasStood;
     private boolean isWithdrawn;
 
-    /** Written by {@link ClaimRegistry} only, which remembers who waits for what. */
+    /** Written by {@link WatchedNodes} only. */
     private @Nullable String waitsFor;
 
     private @Nullable String orphan;
@@ -246,12 +246,12 @@ public final class ClaimState {
         mark = isDone ? Mark.DONE : Mark.OWED;
     }
 
-    /** Counts looks that nothing but the clock asked for. True for one of some: then the queue is listed, though no watch told of a change. */
+    /** Counts attempts that only the clock asked for. True for one of eight: then the queue is listed, although no watch fired. */
     public boolean isListDue() {
         return ++readings % READINGS_PER_LIST == 0;
     }
 
-    /** Nobody wants it any more: what is left of it has to go, however long that takes. */
+    /** Its release was asked for. What the claim has in ZooKeeper is deleted, however long that takes. */
     public void withdraw() {
         isWithdrawn = true;
     }
@@ -260,7 +260,7 @@ public final class ClaimState {
         return isWithdrawn;
     }
 
-    /** The node whose change it waits for; null when it has to look by itself. */
+    /** The node whose change it waits for; null without one. */
     @Nullable
     public String waitsFor() {
         return waitsFor;

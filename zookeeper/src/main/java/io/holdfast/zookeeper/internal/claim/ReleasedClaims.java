@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Claims that were released a short while ago: a look of theirs that comes late takes nothing. Looks and releases of one claim go through
- * one back end, so that this needs no node. Not thread-safe.
+ * Claims that were released a short while ago: a late attempt of such a claim takes nothing. All operations of one claim go through one
+ * back end, so this needs no node. Not thread-safe.
  */
 public final class ReleasedClaims {
 

@@ -51,8 +51,8 @@ public final class AccessRights {
         ACLProvider provider = explicit != null ? explicit : inherited;
         List<ACL> rights = provider == null ? Ids.OPEN_ACL_UNSAFE : of(provider, path);
         if (!hasWarned.get() && isOpen(rights) && hasWarned.compareAndSet(false, true)) {
-            LOG.warn("Each client that can connect to ZooKeeper can change the nodes of locks: give the Curator client"
-                    + " credentials and an ACLProvider, or set acl() of the builder");
+            LOG.warn(
+                    "Each client that can connect to ZooKeeper can change the nodes of locks: give the Curator client credentials and an ACLProvider, or set acl() of the builder");
         }
         return rights;
     }

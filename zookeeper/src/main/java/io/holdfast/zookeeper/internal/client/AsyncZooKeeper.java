@@ -163,7 +163,7 @@ public final class AsyncZooKeeper {
                         null);
     }
 
-    /** Marks a node of ours as one that holds the lock, which those who watch it see. */
+    /** Marks the node of a claim as one that holds the lock. Clients that watch the node hear of it. */
     public Mono<Reply<Stat>> mark(Session session, String path) {
         return new Calls.Marking(executor, session, path);
     }

@@ -55,8 +55,7 @@ public final class ZooKeeperFailures {
     public static LockBackendException ownerClosed(Subject subject) {
         return exception(
                 subject,
-                "its owner has closed the Curator client, and with it the session of all its locks; close the locks"
-                        + " first, and make new ones for a new client",
+                "its owner has closed the Curator client, and with it the session of all its locks; close the locks first, and make new ones for a new client",
                 false,
                 null);
     }
@@ -111,8 +110,7 @@ public final class ZooKeeperFailures {
     public static LockBackendException vanished(Subject subject) {
         return exception(
                 subject,
-                "its node was deleted by somebody else while it was being looked for; no other program may change what"
-                        + " is under the root",
+                "its node was deleted by another program while it was read; no other program may change what is under the root",
                 true,
                 null);
     }
@@ -137,8 +135,7 @@ public final class ZooKeeperFailures {
     public static LockBackendException numbersUsedUp(Subject subject) {
         return exception(
                 subject,
-                "its queue has given out 2^31 numbers without a pause; it begins again as soon as those who are in it"
-                        + " have left",
+                "its queue has given out 2^31 numbers without a pause; it begins again as soon as all claims have left it",
                 true,
                 null);
     }
@@ -161,15 +158,13 @@ public final class ZooKeeperFailures {
                 "the connection was lost, so its outcome is unknown; it is being made anew";
             case SESSIONEXPIRED -> "the session has ended, and with it all that it held";
             case NOAUTH, INVALIDACL ->
-                "the access rights forbid it: create, read, write and delete are needed under the root; see acl() of"
-                        + " the builder";
+                "the access rights forbid it: create, read, write and delete are needed under the root; see acl() of the builder";
             case AUTHFAILED -> "the client could not authenticate itself: check its credentials";
             case NOTREADONLY -> "the server has lost the others and only reads: wait";
             case UNIMPLEMENTED -> "the server is too old, it may not know containers: upgrade it";
             case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
             case MARSHALLINGERROR ->
-                "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise"
-                        + " jute.maxbuffer on the clients and the servers";
+                "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise jute.maxbuffer on the clients and the servers";
             case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
             default -> "the server refused it";
         };

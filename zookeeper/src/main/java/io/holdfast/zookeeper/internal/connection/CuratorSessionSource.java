@@ -151,7 +151,8 @@ final class CuratorSessionSource {
             listenTo(borrowed);
             return new Found(borrowed.getZookeeperClient().getZooKeeper(), borrowed.getNamespace());
         } catch (LinkageError e) {
-            // Reactor passes it to nobody, since it takes it for the end of the JVM; but only ZooKeeper is incomplete.
+            // Reactor throws a LinkageError instead of passing it on, as if the JVM were at its end; but only ZooKeeper
+            // is incomplete.
             throw new IncompleteClassPath(e);
         }
     }

@@ -29,7 +29,7 @@ record LeaseGrant(ClaimState state, Session session, ClaimRegistry claims, Subje
         return validity.suffices(nowNanos) || (validity.agreedSince(state.askedNanos()) && validity.suffices());
     }
 
-    /** Fails when the session is not sure enough; the place is kept, and the next look may find more. */
+    /** Fails when the session is not sure enough; the place is kept, and the next attempt may find more. */
     Mono<LockAttempt> answer(boolean isFollowed) {
         if (!state.isIn(session) || !session.isAlive()) {
             return Mono.error(ZooKeeperFailures.noSession(subject));

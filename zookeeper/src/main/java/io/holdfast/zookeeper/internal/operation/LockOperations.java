@@ -2,17 +2,16 @@ package io.holdfast.zookeeper.internal.operation;
 
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
-import io.holdfast.LockBackendException;
 import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
-import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.claim.ReleasedClaims;
+import io.holdfast.zookeeper.internal.claim.SessionReactions;
 import io.holdfast.zookeeper.internal.client.AccessRights;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
@@ -22,12 +21,7 @@ import io.holdfast.zookeeper.internal.connection.SessionTracker;
 import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
@@ -36,17 +30,12 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.util.retry.Retry;
 
 /**
- * Takes the requests of a back end and works on them on its executor: one thread at a time, so that nothing in there needs a lock. What
- * waits for ZooKeeper is in flight and holds up nobody.
+ * The operations of one back end. They work on its executor, one thread at a time, so that nothing in there needs a lock. An operation that
+ * waits for an answer of ZooKeeper does not occupy the executor.
  */
 public final class LockOperations {
-
-    private static final Renewal NOT_HELD = new Renewal.NotHeld();
-
-    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /** What a user may choose. */
     public record Options(
@@ -57,15 +46,15 @@ public final class LockOperations {
             Duration closingTime,
             ReplaceableParts parts) {}
 
-    private final Scheduler scheduler;
     private final SerialExecutor executor;
-    private final Duration closingTime;
     private final ClaimSignals signals;
     private final AsyncZooKeeper zooKeeper;
     private final SessionTracker sessions;
     private final ClaimRegistry claims;
     private final QueueAdmission admission;
     private final ReleasedClaims releasedClaims = new ReleasedClaims();
+    private final RenewOperation renewing;
+    private final CloseOperation releasingAll;
     private final Closing closing;
 
     /** Written once, on the executor: from then on nothing new is taken in. */
@@ -85,18 +74,10 @@ public final class LockOperations {
             Options options,
             Scheduler scheduler,
             Scheduler mayBlock) {
-        this.scheduler = scheduler;
         executor = new SerialExecutor(scheduler);
-        closingTime = options.closingTime();
         signals = new ClaimSignals(scheduler);
         zooKeeper = new AsyncZooKeeper(executor, options.rights());
-        claims = new ClaimRegistry(
-                signals,
-                zooKeeper,
-                options.failFast(),
-                this::withdrawOnceMore,
-                executor,
-                options.parts().queues());
+        claims = new ClaimRegistry(signals, zooKeeper, executor, options.parts().queues());
         admission = new QueueAdmission(zooKeeper, options.maxWaiters());
         sessions = new SessionTracker(
                 clients,
@@ -104,8 +85,10 @@ public final class LockOperations {
                 executor,
                 mayBlock,
                 zooKeeper,
-                claims,
+                new SessionReactions(claims, signals, zooKeeper, options.failFast(), this::releaseOnceMore),
                 options.parts().validities());
+        renewing = new RenewOperation(claims, sessions, zooKeeper, signals);
+        releasingAll = new CloseOperation(options.closingTime(), scheduler, this::release);
         closing = new Closing("the ZooKeeper back end", closeNow());
     }
 
@@ -197,8 +180,8 @@ public final class LockOperations {
         }
     }
 
-    /** Nobody waits for it: the release that was asked for has failed. */
-    private void withdrawOnceMore(ClaimState state) {
+    /** The release that a subscriber asked for has failed. This one has no subscriber. */
+    private void releaseOnceMore(ClaimState state) {
         Disposable unused = release(state.claim())
                 .subscribe(
                         ownership -> LOG.debug("given up at last: {}", state),
@@ -214,63 +197,7 @@ public final class LockOperations {
     }
 
     public Mono<List<Renewal>> renew(List<LockClaim> batch) {
-        return executor.defer(() -> renewNow(batch));
-    }
-
-    private Mono<List<Renewal>> renewNow(List<LockClaim> batch) {
-        Map<String, ClaimState> held = new LinkedHashMap<>();
-        for (LockClaim claim : batch) {
-            ClaimState state = claims.find(claim.id());
-            if (state != null && state.isHeld() && !state.isWithdrawn()) {
-                held.put(state.knownPath(), state);
-            }
-        }
-        if (held.isEmpty()) {
-            return Mono.just(batch.stream().map(this::notHeld).toList());
-        }
-        Subject subject = batch.size() == 1
-                ? Subject.of("renew", batch.get(0).key().name())
-                : new Subject("", "renew %d locks".formatted(batch.size()));
-        return sessions.current(subject)
-                .flatMap(session -> new NodeCheck(session, zooKeeper, subject)
-                        .areThere(List.copyOf(held.keySet()))
-                        .flatMap(answers -> renewals(batch, session, held, answers, subject)));
-    }
-
-    private Mono<List<Renewal>> renewals(
-            List<LockClaim> batch,
-            Session session,
-            Map<String, ClaimState> asked,
-            List<Boolean> answers,
-            Subject subject) {
-        Set<String> there = new HashSet<>();
-        Iterator<Boolean> isThere = answers.iterator();
-        for (Map.Entry<String, ClaimState> entry : asked.entrySet()) {
-            ClaimState state = entry.getValue();
-            boolean isStillIts = state.isIn(session) && state.knownPath().equals(entry.getKey());
-            if (isThere.next() && isStillIts) {
-                there.add(state.id());
-            } else if (isStillIts) {
-                claims.gone(state);
-            }
-        }
-        if (!there.isEmpty() && !session.validity().isLease()) {
-            return Mono.error(ZooKeeperFailures.notProven(subject, session));
-        }
-        Renewal held = new Renewal.Held(session.validity().lease());
-        return Mono.just(batch.stream()
-                .map(claim -> there.contains(claim.id()) ? held : notHeld(claim))
-                .toList());
-    }
-
-    /** Whoever watches it has been told that it ended with its session, which says more than that it is not held: nothing is added. */
-    private Renewal notHeld(LockClaim claim) {
-        ClaimState state = claims.find(claim.id());
-        boolean endedWithItsSession = state != null && state.isOrphaned();
-        return endedWithItsSession && signals.isWatched(claim.id())
-                ? new Renewal.Unknown(ZooKeeperFailures.noSession(
-                        Subject.of("renew", claim.key().name())))
-                : NOT_HELD;
+        return executor.defer(() -> renewing.renew(batch));
     }
 
     public Flux<WatchSignal> watch(LockClaim claim) {
@@ -293,27 +220,12 @@ public final class LockOperations {
     }
 
     private Mono<Void> closeNow() {
-        return executor.defer(this::giveUpAll).then(executor.defer(() -> Mono.fromRunnable(this::stop)));
+        return executor.defer(this::releaseAll).then(executor.defer(() -> Mono.fromRunnable(this::stop)));
     }
 
-    /** The session goes on, so the servers would not end any of it. */
-    private Mono<Void> giveUpAll() {
+    private Mono<Void> releaseAll() {
         isClosing = true;
-        return Flux.fromIterable(claims.all())
-                .flatMap(this::giveUp, Integer.MAX_VALUE)
-                .then();
-    }
-
-    /** Again and again, since the connection may be lost for a moment. */
-    private Mono<Ownership> giveUp(ClaimState state) {
-        Mono<Ownership> given = release(state.claim())
-                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, BETWEEN_TRIES)
-                        .filter(error -> error instanceof LockBackendException failure && failure.isTransient())
-                        .scheduler(scheduler));
-        return given.timeout(closingTime, scheduler).onErrorResume(error -> {
-            LOG.warn("{} may stay until its session ends: {}", state, Printable.text(error.toString()));
-            return Mono.empty();
-        });
+        return releasingAll.releaseAll(claims.all());
     }
 
     private void stop() {

@@ -17,8 +17,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The part of a look that gives a claim its place in the queue: a new one, or one that an earlier look may have left. On the executor, and
- * alone for its claim.
+ * The part of an attempt that gives a claim its node in the queue: a new one, or one that an earlier attempt may have left. On the executor,
+ * and without another operation of the claim at the same time.
  */
 record NodeCreation(AcquireOperation acquire) {
 

@@ -100,7 +100,7 @@ final class QueueAdmission {
         }
     }
 
-    /** While that is under way, nobody enters: what comes meanwhile waits for the same answer. */
+    /** While the question is under way, no claim enters. Those that come meanwhile wait for the same answer. */
     private void ask(AdmissionWindow<Entering> gate, Session session, String queue) {
         Disposable unused = zooKeeper.stat(session, queue).subscribe(found -> {
             gate.asked();

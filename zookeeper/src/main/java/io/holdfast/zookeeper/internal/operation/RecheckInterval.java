@@ -4,8 +4,8 @@ import java.time.Duration;
 
 /**
  * How long a waiter relies on its watch. A session does not lose a watch: events come in order on its connection, and the driver asks for
- * those that it missed when it is connected again. So this is for what nobody thought of, such as a defect of the driver. Such a waiter
- * then waits about as long as behind a holder that died: the session time-out. How long leases are does not matter.
+ * those that it missed when it is connected again. The recheck is for a defect of the driver that loses a watch all the same. The waiter then
+ * waits about as long as behind a holder that died: the session time-out. The length of leases does not matter.
  */
 public final class RecheckInterval {
 

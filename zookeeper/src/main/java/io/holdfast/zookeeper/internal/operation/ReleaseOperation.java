@@ -10,7 +10,8 @@ import io.holdfast.zookeeper.internal.session.Session;
 import reactor.core.publisher.Mono;
 
 /**
- * Ends what a claim has, whatever it is: a held lock, a place in the queue, or perhaps a node. On the executor, and alone for its claim.
+ * Deletes the node of a claim that holds or waits, and the nodes of creations with an unknown outcome. On the executor, and without another
+ * operation of the claim at the same time.
  *
  * @param state whose
  * @param session connected a moment ago

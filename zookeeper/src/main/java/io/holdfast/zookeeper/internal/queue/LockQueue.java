@@ -93,7 +93,7 @@ public class LockQueue<C> {
         creations++;
     }
 
-    /** It was answered, whatever the answer is, or could not be sent. */
+    /** The creation was answered, with or without a node, or could not be sent. */
     public void enteringAnswered() {
         creations--;
     }

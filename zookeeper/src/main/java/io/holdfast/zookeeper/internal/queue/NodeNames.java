@@ -3,7 +3,7 @@ package io.holdfast.zookeeper.internal.queue;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Names of ours as names of nodes: letters, digits and {@code -} stay, every other byte of the UTF-8 form becomes {@code %} and two
+ * Names of locks and claims as names of nodes: letters, digits and {@code -} stay, every other byte of the UTF-8 form becomes {@code %} and two
  * digits. So two names never become one, no name has a {@code /}, and none is {@code .}, {@code ..} or one of the characters that
  * ZooKeeper refuses (the Programmer's Guide, "The ZooKeeper Data Model"). {@code _} is left for {@link QueueNode} to separate with.
  */

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * One claim's node in the queue of a lock. Its name says all that others have to know of it, so that one list of names is enough to
  * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}.
  *
- * <p>The session is in the name because a node is only ours in the session that made it: what an earlier session left is never taken for
- * our own (CURATOR-604).
+ * <p>The session is in the name because a node belongs to its claim in the session that made it only: a claim never adopts a node that an
+ * earlier session left (CURATOR-604).
  *
  * @param name the node's name
  * @param claimId the claim's id, encoded
@@ -47,7 +47,7 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
     /**
      * The node of that name.
      *
-     * @return null when somebody else put it there: it is no place in the queue
+     * @return null when another program put it there: it is no place in the queue
      */
     public static @Nullable QueueNode parse(String name) {
         int first = name.indexOf(SEPARATOR);
@@ -125,7 +125,7 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
 
     /**
      * Whether the numbers of this queue are used up. The server's counter sticks at its greatest value, or runs into the negative
-     * numbers (DataTree.createNode, 3.9.5): from then on the numbers say nothing about who came first.
+     * numbers (DataTree.createNode, 3.9.5): from then on the numbers say nothing about which claim came first.
      */
     public boolean isPastTheEnd() {
         return sequence == Integer.MAX_VALUE || sequence < 0;

@@ -28,7 +28,7 @@ public sealed interface QueuePosition {
     record Holder(boolean isFollowed) implements QueuePosition {}
 
     /**
-     * It waits, and need not look again before that node is gone, or is marked as a holder.
+     * It waits, and need not ask again before that node is gone, or is marked as a holder.
      *
      * @param name the node to watch
      */

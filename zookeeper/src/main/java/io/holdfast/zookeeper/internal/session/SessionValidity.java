@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What the answers to a session's requests prove: until when its leader keeps it, whatever becomes of the network after the last answer.
+ * What the answers to a session's requests prove: until when its leader keeps it, even if the network fails after the last answer.
  *
  * <p>The leader ends a session that it has not heard of for the negotiated time-out T. It hears of a follower's sessions in the replies to
  * its pings, twice a tick (LearnerHandler, 3.9.5), and not by the requests that the follower forwards. So what is answered says nothing of
@@ -104,7 +104,7 @@ public class SessionValidity {
         askedNanos = nowNanos - foundNanos;
     }
 
-    /** A server has answered a request, whatever it was. */
+    /** A server has answered a request of any kind. */
     public void answered(long requestSentNanos, long nowNanos) {
         long now = nowNanos - foundNanos;
         Answer last = answers.peekLast();
@@ -113,7 +113,7 @@ public class SessionValidity {
         }
     }
 
-    /** The leader has answered, or who takes itself for it. */
+    /** The leader has answered, or a server that was deposed and does not know it. */
     public void leaderAnswered(long requestSentNanos, long nowNanos) {
         long sent = requestSentNanos - foundNanos;
         Answer oldest = answers.peekFirst();
@@ -136,7 +136,7 @@ public class SessionValidity {
         }
     }
 
-    /** The connection was lost before the answer came: whatever is acknowledged after this is so on a later one. */
+    /** The connection was lost before the answer came. Each acknowledgement after this comes on a later connection. */
     public void lost(long requestSentNanos) {
         heardOfNanos = Math.max(heardOfNanos, requestSentNanos - foundNanos);
     }

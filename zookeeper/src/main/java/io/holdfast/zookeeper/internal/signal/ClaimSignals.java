@@ -12,7 +12,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
-/** Who is told about which claim. Thread-safe. */
+/** The subscribers of each claim, and what they are told. Thread-safe. */
 public final class ClaimSignals {
 
     private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
@@ -23,7 +23,7 @@ public final class ClaimSignals {
         this.deliverOn = deliverOn;
     }
 
-    /** Armed from the start: each look of a claim sets the watch that it needs, and an interruption is signalled. */
+    /** Armed from the start: each attempt of a claim sets the watch that it needs, and an interruption is signalled. */
     public Flux<WatchSignal> of(String claimId) {
         return new Flux<>() {
             @Override
@@ -52,7 +52,7 @@ public final class ClaimSignals {
         byClaim.keySet().forEach(this::changed);
     }
 
-    /** If nobody watches it, whoever watches it next is told. */
+    /** Tells the subscribers of the claim. If it has none now, its next subscriber is told. */
     public void lost(String claimId, LossReason reason) {
         missed.add(claimId, reason);
         tellWhatWasMissed(claimId);
@@ -71,7 +71,7 @@ public final class ClaimSignals {
         return byClaim.containsKey(claimId);
     }
 
-    /** It was released, or holds again: nobody needs to know any more. */
+    /** The claim was released, or holds again: a former loss is not told any more. */
     public void forget(String claimId) {
         LossReason unused = missed.take(claimId);
     }
@@ -84,7 +84,7 @@ public final class ClaimSignals {
         byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));
     }
 
-    /** Usually one watches a claim. */
+    /** Usually a claim has one subscriber. */
     private void add(String claimId, SignalSubscription added) {
         byClaim.merge(
                 claimId,

@@ -5,7 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Losses that nobody was there to hear, for who watches next: a lease may be lost between its grant and its watch. Thread-safe. */
+/**
+ * Losses of claims that had no subscriber at that moment: a lease may be lost between its grant and its watch. The next subscriber of the claim
+ * gets the loss. Thread-safe.
+ */
 final class UndeliveredLosses {
 
     /** Claims that are neither watched nor released are a mistake of the caller, and need not cost more. */

@@ -25,8 +25,6 @@ class ClaimRegistryTest {
     private final ClaimRegistry claims = new ClaimRegistry(
             new ClaimSignals(Schedulers.immediate()),
             new AsyncZooKeeper(executor, new AccessRights(null)),
-            false,
-            state -> {},
             executor,
             LockQueue::create);
     private final ClaimState permit = claims.open(LockClaim.first(
@@ -62,12 +60,7 @@ class ClaimRegistryTest {
         VirtualTimeScheduler time = VirtualTimeScheduler.create();
         SerialExecutor later = new SerialExecutor(time);
         ClaimRegistry holders = new ClaimRegistry(
-                new ClaimSignals(time),
-                new AsyncZooKeeper(later, new AccessRights(null)),
-                false,
-                state -> {},
-                later,
-                LockQueue::create);
+                new ClaimSignals(time), new AsyncZooKeeper(later, new AccessRights(null)), later, LockQueue::create);
         Session session = new Session(null, 1, "/holdfast", event -> {}, SessionValidity.found(0, 3_000));
         for (int i = 0; i < 1_000; i++) {
             LockClaim claim = LockClaim.first(

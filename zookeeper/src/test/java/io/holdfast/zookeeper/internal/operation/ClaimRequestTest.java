@@ -8,6 +8,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
+import io.holdfast.zookeeper.internal.claim.SessionReactions;
 import io.holdfast.zookeeper.internal.client.AccessRights;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
@@ -30,10 +31,16 @@ class ClaimRequestTest {
 
     private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
     private final AsyncZooKeeper zooKeeper = new AsyncZooKeeper(executor, new AccessRights(null));
-    private final ClaimRegistry claims = new ClaimRegistry(
-            new ClaimSignals(Schedulers.immediate()), zooKeeper, false, state -> {}, executor, LockQueue::create);
+    private final ClaimSignals signals = new ClaimSignals(Schedulers.immediate());
+    private final ClaimRegistry claims = new ClaimRegistry(signals, zooKeeper, executor, LockQueue::create);
     private final SessionTracker sessions = new SessionTracker(
-            () -> null, "/holdfast", executor, Schedulers.immediate(), zooKeeper, claims, SessionValidity::found);
+            () -> null,
+            "/holdfast",
+            executor,
+            Schedulers.immediate(),
+            zooKeeper,
+            new SessionReactions(claims, signals, zooKeeper, false, state -> {}),
+            SessionValidity::found);
     private final LockClaim claim = LockClaim.first(
             new LockKey(LockKind.MUTEX, "orders", 1), "claim", Duration.ofSeconds(1), io.holdfast.spi.Waiting.NONE);
 

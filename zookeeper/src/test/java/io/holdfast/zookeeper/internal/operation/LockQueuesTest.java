@@ -9,9 +9,11 @@ import io.holdfast.spi.WatchSignal;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.claim.LockQueues;
+import io.holdfast.zookeeper.internal.claim.SessionReactions;
 import io.holdfast.zookeeper.internal.client.AccessRights;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
+import io.holdfast.zookeeper.internal.connection.SessionEvents;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
@@ -35,8 +37,9 @@ class LockQueuesTest {
     private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
     private final ClaimSignals signals = new ClaimSignals(Schedulers.immediate());
     private final AsyncZooKeeper zooKeeper = new AsyncZooKeeper(executor, new AccessRights(null));
-    private final ClaimRegistry claims = new ClaimRegistry(
-            signals, zooKeeper, false, state -> {}, new SerialExecutor(Schedulers.parallel()), LockQueue::create);
+    private final ClaimRegistry claims =
+            new ClaimRegistry(signals, zooKeeper, new SerialExecutor(Schedulers.parallel()), LockQueue::create);
+    private final SessionEvents events = new SessionReactions(claims, signals, zooKeeper, false, state -> {});
     private final List<WatchSignal> told = new ArrayList<>();
 
     private StandInHandle handle;
@@ -46,7 +49,7 @@ class LockQueuesTest {
     void connect() throws IOException {
         handle = new StandInHandle();
         session = new Session(handle, 1, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
-        claims.opened(session);
+        events.opened(session);
     }
 
     @AfterEach
@@ -100,7 +103,7 @@ class LockQueuesTest {
         String own = waiterBehind(3, 4, 5);
         ClaimState looking = look("impatient");
         assertThat(handle.lists()).isOne();
-        claims.deleted(session, QUEUE + '/' + other(5));
+        events.deleted(session, QUEUE + '/' + other(5));
         handle.answerList(QUEUE, List.of(own)); // the others went at the same time
         assertThat(looking.hasNothingThere()).isTrue();
         assertThat(handle.lists() == 1 || told.contains(new WatchSignal.Changed()))
@@ -112,7 +115,7 @@ class LockQueuesTest {
     @Test
     void waiterOfAQueueThatIsForgottenAsksAgain() {
         String unused = waiterBehind(5);
-        claims.changed(session, QUEUE);
+        events.changed(session, QUEUE);
         assertThat(handle.lists()).isOne();
     }
 
@@ -121,8 +124,8 @@ class LockQueuesTest {
     void nodeOfASessionThatHasEndedIsNotTakenForAPlaceAndIsDeleted() throws IOException, InterruptedException {
         ClaimState state = look("late", io.holdfast.spi.Waiting.QUEUE);
         StandInHandle next = new StandInHandle();
-        claims.ended(session);
-        claims.opened(new Session(next, 2, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));
+        events.ended(session);
+        events.opened(new Session(next, 2, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));
 
         String node = QUEUE + '/' + QueueNode.prefix(state.claim(), 1) + "0000000009";
         handle.answerCreation(node);
@@ -138,12 +141,12 @@ class LockQueuesTest {
     void whatIsHeardInASessionThatHasEndedIsActedOnInThePresentOne() throws IOException, InterruptedException {
         Session before = session;
         StandInHandle next = new StandInHandle();
-        claims.ended(before);
+        events.ended(before);
         session = new Session(next, 2, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
-        claims.opened(session);
+        events.opened(session);
         String unused = waiterBehind(3, 4, 5);
 
-        claims.deleted(before, QUEUE + '/' + other(5));
+        events.deleted(before, QUEUE + '/' + other(5));
 
         assertThat(handle.lists()).isZero();
         assertThat(next.lists()).isOne();

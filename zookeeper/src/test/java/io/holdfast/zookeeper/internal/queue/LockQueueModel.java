@@ -16,7 +16,7 @@ import java.util.TreeSet;
 
 /**
  * A server with one queue, a session with many claims in it, and other clients. What the server tells the session comes in order and late.
- * Compares who holds the lock by what the session knows with who holds it by what the server has.
+ * Compares the holders by what the session knows with the holders by what the server has.
  */
 final class LockQueueModel {
 

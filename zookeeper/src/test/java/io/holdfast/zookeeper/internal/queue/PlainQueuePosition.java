@@ -51,7 +51,7 @@ final class PlainQueuePosition {
      * @param queue in order
      * @param kind its kind
      * @param permits by its own judgement
-     * @return the node whose end would be worth a look; null when it would not have to wait
+     * @return the node whose end would be worth an attempt; null when it would not have to wait
      */
     static QueueNode blockerOfNewcomer(List<QueueNode> queue, LockKind kind, int permits) {
         if (kind == LockKind.SEMAPHORE) {

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A queue with one-shot watches and clients that look only when they are told: random arrivals and departures, holders and waiters alike.
+ * A queue with one-shot watches and clients that ask only when they are told: random arrivals and departures, holders and waiters alike.
  * Every client is settled before the next event, so a client that holds by the names and does not know it has missed its hand-over.
  */
 final class QueueModel {

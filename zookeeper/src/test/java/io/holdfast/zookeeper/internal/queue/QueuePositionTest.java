@@ -160,7 +160,7 @@ class QueuePositionTest {
         }
     }
 
-    /** The watch of each waiter is enough: whoever may hold is told, by a deletion or by a mark, and nobody is told in vain for long. */
+    /** The watch of each waiter is enough: each waiter that may hold is told, by a deletion or by a mark, and none is told in vain for long. */
     @ParameterizedTest
     @ValueSource(strings = {"MUTEX", "READ_WRITE", "SEMAPHORE"})
     void noHandOverIsMissed(String kinds) {

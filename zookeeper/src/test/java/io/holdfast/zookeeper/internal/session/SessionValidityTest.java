@@ -287,8 +287,7 @@ class SessionValidityTest {
             }
         }
         System.out.printf(
-                "believed for too long: by the transaction alone in %d runs, by what was settled before one in %d;"
-                        + " this rule: leases in %d, close in %d%n",
+                "believed for too long: by the transaction alone in %d runs, by what was settled before one in %d; this rule: leases in %d, close in %d%n",
                 foundInTheTransaction, foundInOneTransaction, believed, close);
         assertThat(believed).as("runs with a lease").isGreaterThan(RUNS / 4 * 3);
         assertThat(foundInTheTransaction).isGreaterThan(RUNS / 40);
