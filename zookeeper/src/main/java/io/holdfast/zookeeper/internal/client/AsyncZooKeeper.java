@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper.internal.client;
 
 import io.holdfast.zookeeper.internal.session.Session;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +17,7 @@ import reactor.core.publisher.Mono;
 /** The asynchronous calls of ZooKeeper's own client, each a {@link Call}: a mono for one subscriber, which always answers. */
 public final class AsyncZooKeeper {
 
-    public static final byte[] HOLDS = {'h'};
+    static final byte[] HOLDS = {'h'};
 
     /** To read so many names takes some microseconds. */
     private static final int SHORT_LIST = 500;
@@ -161,6 +162,11 @@ public final class AsyncZooKeeper {
                         true,
                         (code, asked, context) -> {},
                         null);
+    }
+
+    /** Whether the data of a node is that of a {@linkplain #mark marked} one. */
+    public static boolean isMark(byte[] data) {
+        return Arrays.equals(HOLDS, data);
     }
 
     /** Marks the node of a claim as one that holds the lock. Clients that watch the node hear of it. */

@@ -19,6 +19,7 @@ import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import reactor.core.publisher.Mono;
@@ -32,6 +33,7 @@ import reactor.core.publisher.Mono;
  * @param state what the claim has so far
  * @param session connected a moment ago
  * @param admission limits what enters a queue at once
+ * @param isReleased whether the release of the claim was asked for meanwhile
  */
 record AcquireOperation(
         LockClaim claim,
@@ -40,7 +42,8 @@ record AcquireOperation(
         AsyncZooKeeper zooKeeper,
         ClaimRegistry claims,
         QueueAdmission admission,
-        SerialExecutor executor) {
+        SerialExecutor executor,
+        BooleanSupplier isReleased) {
 
     Mono<LockAttempt> answer() {
         state.findQueue(session);

@@ -130,16 +130,22 @@ public final class LockOperations {
             state().asked(claim().attempt(), askedNanos);
             if (isClosing) {
                 fail(ZooKeeperFailures.closed(subject()));
-            } else if (releasedClaims.contains(claim().id())) {
+            } else if (isReleased()) {
                 answer(new LockAttempt.Contended(RecheckInterval.SHORTEST));
             } else {
                 send();
             }
         }
 
+        private boolean isReleased() {
+            return releasedClaims.contains(claim().id());
+        }
+
         @Override
         Mono<LockAttempt> work(Session session) {
-            return new AcquireOperation(claim(), state(), session, zooKeeper, claims, admission, executor).answer();
+            return new AcquireOperation(
+                            claim(), state(), session, zooKeeper, claims, admission, executor, this::isReleased)
+                    .answer();
         }
     }
 

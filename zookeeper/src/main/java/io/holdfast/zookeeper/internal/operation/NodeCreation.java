@@ -35,8 +35,17 @@ record NodeCreation(AcquireOperation acquire) {
             if (!asked.isOk()) {
                 return acquire.fail(asked);
             }
+            if (asked.get() && acquire.isReleased().getAsBoolean()) {
+                return leaveTheAdmission();
+            }
             return asked.get() ? create(tries) : Mono.error(full());
         });
+    }
+
+    /** The claim waited for its admission, and was released. As a task of its own: it admits the next claim, which may be released, too. */
+    private Mono<LockAttempt> leaveTheAdmission() {
+        acquire.executor().run(() -> acquire.admission().answered(session(), queue(), null));
+        return acquire.contended();
     }
 
     /**

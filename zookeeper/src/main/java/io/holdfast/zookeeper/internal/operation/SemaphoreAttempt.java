@@ -9,7 +9,6 @@ import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.queue.QueuePosition;
 import io.holdfast.zookeeper.internal.session.Session;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -96,7 +95,7 @@ record SemaphoreAttempt(AcquireOperation acquire) {
     private Mono<LockAttempt> waitBehind(String path, Supplier<Mono<LockAttempt>> whenItIsGone) {
         claims().expect(path, state());
         return zooKeeper().watch(session(), path).flatMap(watched -> {
-            boolean holdsMeanwhile = watched.isOk() && Arrays.equals(AsyncZooKeeper.HOLDS, watched.get());
+            boolean holdsMeanwhile = watched.isOk() && AsyncZooKeeper.isMark(watched.get());
             if (watched.isNoNode() || holdsMeanwhile) {
                 claims().expectNothing(state());
                 return whenItIsGone.get();

@@ -41,7 +41,7 @@ final class KnownNodes<C> {
     }
 
     void waits(QueueNode node, C claim) {
-        others.remove(node);
+        boolean unused = removeOther(node);
         waiting.put(node, claim);
     }
 

@@ -260,11 +260,10 @@ public class LockQueue<C> {
     /** The claim that gets the lock after the next release by another session, or before; null when none does. */
     public @Nullable C next() {
         QueueNode node = nodes.firstBehind();
-        boolean isNext = node != null
-                && nodes.isKnown(node)
-                && nodes.othersInFrontUpToTwo(node) == 1
-                && !nodes.isBehindWaiting(node);
-        return isNext ? nodes.waitingAt(node) : null;
+        if (node == null || !nodes.isKnown(node) || nodes.isBehindWaiting(node)) {
+            return null;
+        }
+        return nodes.othersInFrontUpToTwo(node) == 1 ? nodes.waitingAt(node) : null;
     }
 
     /** At least as many places as there are, up to that node. */

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -18,6 +19,9 @@ public final class ClaimSignals {
     private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
     private final UndeliveredLosses missed = new UndeliveredLosses();
     private final Scheduler deliverOn;
+
+    /** Written once, before the subscribers of then are told. */
+    private volatile @Nullable RuntimeException end;
 
     public ClaimSignals(Scheduler deliverOn) {
         this.deliverOn = deliverOn;
@@ -33,6 +37,10 @@ public final class ClaimSignals {
                 add(claimId, added);
                 added.next(new WatchSignal.Armed());
                 tellWhatWasMissed(claimId);
+                RuntimeException ended = end;
+                if (ended != null) {
+                    added.failed(ended); // it may have come too late for the others' turn
+                }
                 if (added.isOver()) {
                     remove(claimId, added); // cancelled before it was added
                 }
@@ -80,7 +88,9 @@ public final class ClaimSignals {
         return byClaim.values().stream().mapToInt(List::size).sum();
     }
 
+    /** Ends the signals of all subscribers, and of those that come later. */
     public void fail(RuntimeException error) {
+        end = error;
         byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));
     }
 

@@ -92,7 +92,14 @@ class LockQueuesTest {
     private ClaimState look(String id, io.holdfast.spi.Waiting waiting) {
         ClaimState state = open(id, waiting);
         AcquireOperation look = new AcquireOperation(
-                state.claim(), state, session, zooKeeper, claims, new QueueAdmission(zooKeeper, 100), executor);
+                state.claim(),
+                state,
+                session,
+                zooKeeper,
+                claims,
+                new QueueAdmission(zooKeeper, 100),
+                executor,
+                () -> false);
         Disposable unused = look.answer().subscribe(answer -> claims.settle(state), failure -> claims.settle(state));
         return state;
     }

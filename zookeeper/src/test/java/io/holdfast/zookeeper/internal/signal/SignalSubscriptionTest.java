@@ -72,6 +72,31 @@ class SignalSubscriptionTest {
         assertThat(slow.seen).hasSize(4);
     }
 
+    /** The back end is closed while the subscriber is on its way in. */
+    @Test
+    void subscriberThatComesWhileTheSignalsStopIsToldTheError() {
+        RuntimeException closed = new IllegalStateException("closed");
+        List<Object> seen = new ArrayList<>();
+        signals.of("claim").subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {
+                requestUnbounded();
+                signals.fail(closed);
+            }
+
+            @Override
+            protected void hookOnNext(WatchSignal signal) {
+                seen.add(signal);
+            }
+
+            @Override
+            protected void hookOnError(Throwable error) {
+                seen.add(error);
+            }
+        });
+        assertThat(seen).containsExactly(ARMED, closed);
+    }
+
     @Test
     void errorComesBehindWhatWasKept() {
         Subscriber slow = subscribed(1);
