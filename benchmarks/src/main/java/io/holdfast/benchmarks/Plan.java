@@ -69,6 +69,22 @@ record Plan(
         return new Plan(9, 20, 1, comparisons, List.of(), List.of(), List.of());
     }
 
+    /** The threads of waiters at ZooKeeper, in under forty seconds on two cores. */
+    static Plan waiting() {
+        return new Plan(
+                1,
+                WARM_UP_SECONDS,
+                1,
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(waitingThreads("HOLDFAST"), waitingThreads("CURATOR")));
+    }
+
+    private static List<String> waitingThreads(String peer) {
+        return List.of("WaitingThreads", peer, "1000");
+    }
+
     /** In under fifteen minutes on two cores. */
     static Plan quick() {
         List<RedisPeer> peers = List.of(RedisPeer.HOLDFAST, RedisPeer.LETTUCE, RedisPeer.REDISSON);

@@ -113,6 +113,10 @@ final class Report {
         return goalsOf(Goals.ofRedlock(), folder);
     }
 
+    static String goalsOfWaiting(Path folder) throws IOException {
+        return goalsOf(Goals.ofWaiting(), folder);
+    }
+
     /** The goals of one module, what a cycle costs, and the load that says how far to trust them. */
     private static String goalsOf(List<Goal> goals, Path folder) throws IOException {
         List<Sample> samples = samples(folder);

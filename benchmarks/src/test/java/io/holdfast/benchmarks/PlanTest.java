@@ -55,13 +55,14 @@ class PlanTest {
     void plansTakeNoLongerThanTheirPageSays() {
         assertThat(secondsOf(Plan.redis())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.redlock())).isLessThan(4 * 60);
+        assertThat(secondsOf(Plan.waiting())).isLessThan(40);
         assertThat(secondsOf(Plan.quick())).isLessThan(15 * 60);
         assertThat(secondsOf(Plan.contended())).isLessThan(8 * 60);
     }
 
     @Test
     void eachProcessWarmsUpForTenSeconds() {
-        assertThat(List.of(Plan.redis(), Plan.redlock(), Plan.quick(), Plan.contended(), Plan.all()))
+        assertThat(List.of(Plan.redis(), Plan.redlock(), Plan.waiting(), Plan.quick(), Plan.contended(), Plan.all()))
                 .allMatch(it -> it.warmUpSeconds() >= 10);
     }
 

@@ -34,7 +34,7 @@ class InternalsTest {
                     .dependOnClassesThat(internalsOf(module, own))
                     .check(code);
         }
-        assertThat(withInternals).as("modules with internals").isGreaterThan(1);
+        assertThat(withInternals).as("modules with internals").isGreaterThan(2);
     }
 
     private static DescribedPredicate<JavaClass> internalsOf(PublishedModule module, Set<String> own) {

@@ -58,7 +58,7 @@ class NativeImageTest {
             "getResource", "getResources", "getResourceAsStream", "getSystemResource", "getSystemResourceAsStream");
 
     /** Asks a Curator client for its ACLProvider, which has no public way. Without an answer, nodes are open, and a warning says so. */
-    private static final String READS_CURATOR = "io.holdfast.zookeeper.AccessRights";
+    private static final String READS_CURATOR = "io.holdfast.zookeeper.internal.client.AccessRights";
 
     private static final JavaClasses CODE = code();
 

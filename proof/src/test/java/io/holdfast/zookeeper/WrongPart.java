@@ -1,7 +1,10 @@
 package io.holdfast.zookeeper;
 
-import java.time.Duration;
-import java.util.List;
+import io.holdfast.zookeeper.internal.operation.ReplaceableParts;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.WrongQueues;
+import io.holdfast.zookeeper.internal.session.SessionValidity;
+import io.holdfast.zookeeper.internal.session.WrongValidity;
 
 /** A part of the back end that has one thing wrong. */
 public enum WrongPart {
@@ -17,68 +20,13 @@ public enum WrongPart {
     /** What the newest transaction has proved counts from the hand-over, however old the transaction is. */
     PROOF_THAT_DOES_NOT_AGE;
 
-    Parts parts() {
+    ReplaceableParts parts() {
         return switch (this) {
-            case NONE -> Parts.REAL;
-            case NUMBERS_OF_A_FORMER_QUEUE -> new Parts(NeverBeginsAgain::new, SessionProof::new);
-            case PASSED_HOLDER -> new Parts(PassesHolders::new, SessionProof::new);
-            case PROOF_THAT_DOES_NOT_AGE -> new Parts(LockQueue::new, DoesNotAge::new);
+            case NONE -> ReplaceableParts.REAL;
+            case NUMBERS_OF_A_FORMER_QUEUE ->
+                new ReplaceableParts(WrongQueues::thatNeverBeginAgain, SessionValidity::found);
+            case PASSED_HOLDER -> new ReplaceableParts(WrongQueues::thatPassHolders, SessionValidity::found);
+            case PROOF_THAT_DOES_NOT_AGE -> new ReplaceableParts(LockQueue::create, WrongValidity::new);
         };
-    }
-
-    private static final class NeverBeginsAgain extends LockQueue<Place> {
-
-        private boolean isKnown;
-
-        @Override
-        List<Place> namesRead(int asked, int upTo, List<QueueNode> nodes) {
-            isKnown = true;
-            return super.namesRead(asked, upTo, nodes);
-        }
-
-        @Override
-        boolean isContinuous() {
-            return isKnown;
-        }
-
-        @Override
-        boolean wantsGuard() {
-            return false;
-        }
-    }
-
-    private static final class PassesHolders extends LockQueue<Place> {
-
-        @Override
-        void holds(QueueNode node) {
-            leaves(node);
-        }
-    }
-
-    private static final class DoesNotAge extends SessionProof {
-
-        private long askedNanos;
-
-        DoesNotAge(long foundNanos, int timeoutMillis) {
-            super(foundNanos, timeoutMillis);
-            askedNanos = foundNanos;
-        }
-
-        @Override
-        boolean suffices(long nowNanos) {
-            askedNanos = nowNanos;
-            return super.suffices(nowNanos);
-        }
-
-        @Override
-        void agreed(long requestSentNanos, long nowNanos) {
-            askedNanos = requestSentNanos;
-            super.agreed(requestSentNanos, nowNanos);
-        }
-
-        @Override
-        Duration validFrom(long nanos) {
-            return lease().plusNanos(askedNanos - nanos);
-        }
     }
 }

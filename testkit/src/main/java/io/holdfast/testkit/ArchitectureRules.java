@@ -9,6 +9,7 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaConstructor;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
@@ -158,7 +159,8 @@ public final class ArchitectureRules {
     }
 
     /**
-     * Public top-level types are final or sealed, or interfaces, enums, records, annotations.
+     * Public top-level types are final or sealed, or interfaces, enums, records, annotations; or classes that only their own package can extend,
+     * since no other sees a constructor.
      *
      * @return the rule
      */
@@ -170,21 +172,27 @@ public final class ArchitectureRules {
                 .areTopLevelClasses()
                 .and()
                 .areNotInterfaces()
-                .should(beFinalOrSealed());
+                .should(beClosed());
     }
 
     private static DescribedPredicate<JavaCall<?>> calls(String what, Predicate<JavaCall<?>> predicate) {
         return DescribedPredicate.describe(what, predicate);
     }
 
-    private static ArchCondition<JavaClass> beFinalOrSealed() {
-        return new ArchCondition<>("be final or sealed") {
+    private static boolean isForOtherPackages(JavaConstructor constructor) {
+        return constructor.getModifiers().contains(JavaModifier.PUBLIC)
+                || constructor.getModifiers().contains(JavaModifier.PROTECTED);
+    }
+
+    private static ArchCondition<JavaClass> beClosed() {
+        return new ArchCondition<>("be final, sealed, or without a constructor for other packages") {
             @Override
             public void check(JavaClass type, ConditionEvents events) {
                 if (!type.getModifiers().contains(JavaModifier.FINAL)
-                        && !type.reflect().isSealed()) {
-                    events.add(
-                            SimpleConditionEvent.violated(type, type.getFullName() + " is neither final nor sealed"));
+                        && !type.reflect().isSealed()
+                        && type.getConstructors().stream().anyMatch(ArchitectureRules::isForOtherPackages)) {
+                    events.add(SimpleConditionEvent.violated(
+                            type, type.getFullName() + " can be extended by any other package"));
                 }
             }
         };

@@ -11,6 +11,10 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.internal.client.AccessRights;
+import io.holdfast.zookeeper.internal.client.QueueLimit;
+import io.holdfast.zookeeper.internal.operation.LockOperations;
+import io.holdfast.zookeeper.internal.operation.ReplaceableParts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -42,7 +46,7 @@ import reactor.core.scheduler.Schedulers;
  * When a lease begins, 7/24 of the time-out or more is left of that. {@link io.holdfast.LockOptions}' lease duration does not change it. To be
  * sure of an idle session the back end sends a {@code sync} each sixth of its time-out, or a transaction that changes nothing while one of its
  * claims is next in line. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions wait, and a single
- * look fails as transient. A holder that dies keeps the lock until its session times out.
+ * attempt fails as transient. A holder that dies keeps the lock until its session times out.
  *
  * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,
  * and starts again when that is wiped.
@@ -52,7 +56,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>When the connection is lost</b>, leases stay valid until their local deadline, which comes before the servers can give the lock to
  * somebody else; connected again in time and in the same session, they go on. {@link Builder#failFast} ends them at once instead. When the
- * session ends, all its locks are lost, and those who wait begin again at the end of the queue.
+ * session ends, all its locks are lost, and its waiters begin again at the end of the queue.
  *
  * <p><b>When the owner of the client closes it</b>, waiters end at once, and so does each later operation, with a {@link
  * LockBackendException} that is not transient.
@@ -73,11 +77,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private static final Set<LockFeature> FEATURES =
             Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
 
-    private final Desk desk;
+    private final LockOperations operations;
 
     private ZooKeeperLockBackend(Builder builder) {
         AccessRights rights = new AccessRights(builder.acl);
-        desk = new Desk(
+        operations = new LockOperations(
                 rights.inheritedFrom(builder.clients), builder.options(rights), builder.scheduler, builder.mayBlock);
     }
 
@@ -116,7 +120,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.look(claim);
+        return operations.acquire(claim);
     }
 
     @Override
@@ -134,13 +138,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
-        return desk.outside(desk.renew(batch)).flatMapIterable(answers -> answers);
+        return operations.outside(operations.renew(batch)).flatMapIterable(answers -> answers);
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return desk.release(claim);
+        return operations.release(claim);
     }
 
     /**
@@ -150,12 +154,12 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
-        return desk.watch(claim);
+        return operations.watch(claim);
     }
 
     @Override
     public Mono<Void> ping() {
-        return desk.outside(desk.ping());
+        return operations.outside(operations.ping());
     }
 
     /**
@@ -181,16 +185,16 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     @Override
     public Mono<Void> close() {
-        return desk.close();
+        return operations.close();
     }
 
     /** What is held or queued or being given up, a line each; for tests. */
     Mono<List<String>> contents() {
-        return desk.contents();
+        return operations.contents();
     }
 
     int watchCount() {
-        return desk.watchCount();
+        return operations.watchCount();
     }
 
     /** Options of a {@link ZooKeeperLockBackend}. Not thread-safe. */
@@ -203,7 +207,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         private @Nullable ACLProvider acl;
         private Scheduler scheduler = Schedulers.parallel();
         private Scheduler mayBlock = Schedulers.boundedElastic();
-        private Parts parts = Parts.REAL;
+        private ReplaceableParts parts = ReplaceableParts.REAL;
 
         private Builder(Supplier<? extends @Nullable CuratorFramework> clients) {
             this.clients = clients;
@@ -292,7 +296,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
         /** For simulations of mistakes. */
         @CanIgnoreReturnValue
-        Builder parts(Parts made) {
+        Builder parts(ReplaceableParts made) {
             parts = made;
             return this;
         }
@@ -306,8 +310,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
             return new ZooKeeperLockBackend(this);
         }
 
-        private Desk.Options options(AccessRights rights) {
-            return new Desk.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2), parts);
+        private LockOperations.Options options(AccessRights rights) {
+            return new LockOperations.Options(root, rights, failFast, maxWaiters, Duration.ofSeconds(2), parts);
         }
     }
 }

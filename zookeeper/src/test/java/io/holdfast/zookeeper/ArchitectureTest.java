@@ -2,14 +2,28 @@ package io.holdfast.zookeeper;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import io.holdfast.testkit.ArchitectureRules;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
+
+    /** A package uses those in the lists behind its own, and none beside it or before. */
+    private static final List<List<String>> LAYERS = List.of(
+            List.of("operation"),
+            List.of("claim"),
+            List.of("connection", "queue", "signal"),
+            List.of("client"),
+            List.of("session"));
+
+    private static final String INTERNAL = "io.holdfast.zookeeper.internal.";
 
     private static final JavaClasses CODE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -21,16 +35,39 @@ class ArchitectureTest {
     }
 
     @Test
-    void onlyTheBackendAndWhatIsInItArePublic() {
+    void packagesUseOnlyThoseBelowThem() {
+        LayeredArchitecture layers = layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .ensureAllClassesAreContainedInArchitecture()
+                .layer("public")
+                .definedBy("io.holdfast.zookeeper")
+                .whereLayer("public")
+                .mayNotBeAccessedByAnyLayer();
+        List<String> below = new ArrayList<>();
+        for (int i = LAYERS.size() - 1; i >= 0; i--) {
+            for (String name : LAYERS.get(i)) {
+                layers = layers.layer(name).definedBy(INTERNAL + name);
+                layers = below.isEmpty()
+                        ? layers.whereLayer(name).mayNotAccessAnyLayer()
+                        : layers.whereLayer(name).mayOnlyAccessLayers(below.toArray(String[]::new));
+            }
+            below.addAll(LAYERS.get(i));
+        }
+
+        layers.check(CODE);
+    }
+
+    @Test
+    void onlyTheBackendIsForUsers() {
         classes()
                 .that()
                 .arePublic()
                 .and()
-                .areTopLevelClasses()
+                .resideInAPackage("io.holdfast.zookeeper")
                 .should()
                 .be(ZooKeeperLockBackend.class)
                 .orShould()
-                .be(DriverLocks.class) // found by name
+                .be(ZooKeeperLockBackend.Builder.class)
                 .check(CODE);
     }
 
@@ -54,10 +91,12 @@ class ArchitectureTest {
     void decisionsArePure() {
         noClasses()
                 .that()
-                .haveNameMatching(".*\\.(Standing.*|LockQueue|QueueNode|NodeNames|LockPath|SessionProof|Tombstones.*)")
+                .resideInAPackage(INTERNAL + "queue")
+                .or()
+                .haveNameMatching(".*\\.(SessionValidity|ReleasedClaims|PendingOperations|RecheckInterval)")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("reactor..", "org.apache..", "java.util.concurrent..")
+                .resideInAnyPackage("reactor..", "org.apache..", "java.util.concurrent..", INTERNAL + "client")
                 .check(CODE);
     }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
+import io.holdfast.zookeeper.internal.client.Servers;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
@@ -17,7 +19,7 @@ import org.apache.curator.framework.listen.StandardListenerManager;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.junit.jupiter.api.Test;
 
-/** The client comes from somebody else, who may change it or may lack a class for it. */
+/** The owner of the client may change it, or may lack a class for it. */
 class BorrowedClientTest {
 
     /** A client without a session, which knows its listeners. */

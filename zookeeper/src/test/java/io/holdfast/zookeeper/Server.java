@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.testkit.server.FreePorts;
+import io.holdfast.zookeeper.internal.session.Session;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -95,11 +96,11 @@ final class Server implements AutoCloseable {
 
     /** Whether that session watches for changes of its own state. */
     boolean isHeardBy(long sessionId) {
-        return server.getZKDatabase().getDataTree().getWatchesByPath().hasSessions(Session.EAR)
+        return server.getZKDatabase().getDataTree().getWatchesByPath().hasSessions(Session.WATCHED_NODE)
                 && server.getZKDatabase()
                         .getDataTree()
                         .getWatchesByPath()
-                        .getSessions(Session.EAR)
+                        .getSessions(Session.WATCHED_NODE)
                         .contains(sessionId);
     }
 

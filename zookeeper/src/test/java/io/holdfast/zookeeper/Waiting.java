@@ -10,14 +10,14 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /** Where a test's thread waits, with a bound. */
-final class Waiting {
+public final class Waiting {
 
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    public static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private Waiting() {}
 
     @CanIgnoreReturnValue
-    static <T> T forMono(Mono<T> mono) {
+    public static <T> T forMono(Mono<T> mono) {
         try {
             return mono.toFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
@@ -32,11 +32,11 @@ final class Waiting {
         }
     }
 
-    static void until(String what, BooleanSupplier condition) {
+    public static void until(String what, BooleanSupplier condition) {
         until(what, PATIENCE, condition);
     }
 
-    static void until(String what, Duration patience, BooleanSupplier condition) {
+    public static void until(String what, Duration patience, BooleanSupplier condition) {
         long end = System.nanoTime() + patience.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - end > 0) {
@@ -46,7 +46,7 @@ final class Waiting {
         }
     }
 
-    static <T> T untilSome(String what, Supplier<T> value) {
+    public static <T> T untilSome(String what, Supplier<T> value) {
         Object[] found = new Object[1];
         until(what, () -> (found[0] = value.get()) != null);
         @SuppressWarnings("unchecked")
@@ -55,7 +55,7 @@ final class Waiting {
     }
 
     /** A real server's time only passes by itself. */
-    static void pass(Duration time) {
+    public static void pass(Duration time) {
         try {
             Thread.sleep(time.toMillis());
         } catch (InterruptedException e) {

@@ -26,7 +26,7 @@ final class WiredEnsemble implements AutoCloseable {
     private final Map<String, Object> properties;
     private final List<InstanceSpec> servers;
 
-    /** By who sees whom. */
+    /** By the two servers: the first sees the second through it. */
     private final Map<List<Integer>, TcpProxy> wires = new HashMap<>();
 
     private final TestingCluster cluster;

@@ -14,6 +14,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.LeftoversExtension;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -48,7 +49,7 @@ class ZooKeeperFaultsIT {
     private final CuratorFramework curator =
             store.client("faults", proxy.host() + ':' + proxy.port(), Duration.ofSeconds(6));
 
-    /** Who holds a lock while others are cut off keeps it however slow the machine is: a new session of 3 s proves a lease of 1 s. */
+    /** A client that holds a lock while others are cut off keeps it however slow the machine is: a new session of 3 s proves a lease of 1 s. */
     private final CuratorFramework others = store.client("faults", store.address(), Duration.ofSeconds(60));
 
     private final ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
@@ -262,7 +263,7 @@ class ZooKeeperFaultsIT {
         assertThat(backend.release(claim).toFuture()).failsWithin(Waiting.PATIENCE);
         assertThat(claims()).hasSize(1);
         store.eye().setACL().withACL(ZooDefs.Ids.OPEN_ACL_UNSAFE).forPath(queue);
-        Waiting.until("nobody asked again, and yet the node is gone", () -> claims().isEmpty());
+        Waiting.until("the node is gone without another request of the user", () -> claims().isEmpty());
     }
 
     /** The first creation was lost, the second one waits, and then the first is carried out after all. */
@@ -318,7 +319,7 @@ class ZooKeeperFaultsIT {
                         .join());
         assertThat(backend.release(claim).toFuture()).failsWithin(Waiting.PATIENCE);
         proxy.pass();
-        Waiting.until("nobody asked again, and yet the node is gone", () -> claims().isEmpty());
+        Waiting.until("the node is gone without another request of the user", () -> claims().isEmpty());
     }
 
     @Test
@@ -343,7 +344,7 @@ class ZooKeeperFaultsIT {
         proxy.cut();
         Waiting.forMono(lease.release());
         proxy.pass();
-        // Sooner than the next look, which comes after ten seconds.
+        // Sooner than the next attempt, which comes after ten seconds.
         assertThat(waiting).succeedsWithin(Duration.ofSeconds(8));
         Waiting.forMono(waiting.join().release());
     }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A look that finds the queue full gives its place up, and the server refuses to delete the node. The same claim looks again. */
+/** An attempt finds the queue full and gives its place up, and the server refuses to delete the node. The claim makes another attempt. */
 class ZooKeeperGivenUpIT {
 
     private static final String ROOT = "/given/holdfast";

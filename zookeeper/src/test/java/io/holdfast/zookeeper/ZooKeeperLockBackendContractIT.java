@@ -8,6 +8,8 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.LockBackendContract;
+import io.holdfast.zookeeper.internal.operation.RecheckInterval;
+import io.holdfast.zookeeper.internal.queue.NodeNames;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -54,10 +56,10 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     /** A waiter lives as long as its session, so looking again is only a safety net. */
     @Override
     public Duration claimTime() {
-        return SafetyNet.SHORTEST.multipliedBy(3).dividedBy(2);
+        return RecheckInterval.SHORTEST.multipliedBy(3).dividedBy(2);
     }
 
-    /** It is taken for dead when its session ends, and not by its looks: so the lease that it asks for says nothing. */
+    /** A waiter counts as dead when its session ends, and not by its attempts: so the lease that it asks for says nothing. */
     @Test
     @Override
     public void waiterIsAskedToLookBeforeItIsTakenForDead() {
@@ -65,7 +67,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         LockClaim waiter = claim("b");
         Waiting.forMono(backend.tryAcquire(holder));
         LockAttempt answer = Waiting.forMono(backend.tryAcquire(waiter));
-        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isBetween(SafetyNet.SHORTEST, claimTime());
+        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isBetween(RecheckInterval.SHORTEST, claimTime());
         Waiting.forMono(backend.release(waiter));
         Waiting.forMono(backend.release(holder));
     }
@@ -75,7 +77,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
                 LockKey.of(LockKind.MUTEX, "taken for dead"), id, lease(), io.holdfast.spi.Waiting.QUEUE);
     }
 
-    /** The server frees a lock when its session ends, or when somebody with the right to do so deletes its node. */
+    /** The server frees a lock when its session ends, or when a client with the right to do so deletes its node. */
     @Override
     public void makeExpire(LockClaim claim) {
         List<String> nodes = store.claims("/contract/holdfast").stream()
@@ -84,7 +86,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         nodes.forEach(store::delete);
     }
 
-    /** A holder does not choose the next one: the next one finds out, with a look of its own, that it is first. */
+    /** A holder does not choose the next one: the next one finds out, with an attempt of its own, that it is first. */
     @Override
     public boolean pushesGrants() {
         return false;

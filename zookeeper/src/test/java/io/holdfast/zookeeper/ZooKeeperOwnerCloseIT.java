@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The owner of the Curator client closes it, and locks are still used: whatever waits ends at once, and says why. */
+/** The owner of the Curator client closes it, and locks are still used: each operation that waits ends at once, and says why. */
 class ZooKeeperOwnerCloseIT {
 
     private static final Duration SESSION = Duration.ofSeconds(20);

@@ -80,7 +80,7 @@ class ZooKeeperProofIT {
         return ((Renewal.Held) Waiting.forMono(backend.renew(claim))).lease();
     }
 
-    /** Nobody asks for anything meanwhile: the back end does, or this would be too long a silence. */
+    /** The test asks for nothing meanwhile. The back end does, or the silence would be too long. */
     @Test
     void idleSessionIsKeptSure() {
         Waiting.forMono(backend.ping());

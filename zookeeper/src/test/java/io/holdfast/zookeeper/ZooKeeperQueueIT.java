@@ -10,6 +10,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.LeftoversExtension;
+import io.holdfast.zookeeper.internal.operation.RecheckInterval;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -144,7 +145,7 @@ class ZooKeeperQueueIT {
         }
         Random random = new Random(1);
         for (int next = 3; next < 9; next++) {
-            // The newest, the oldest, one between: whoever it is, the next in line is told.
+            // The newest, the oldest, one between: in each case the next in line is told.
             Waiting.forMono(held.remove(random.nextInt(held.size())).release());
             held.add(joined(all.get(next)));
             assertThat(all.subList(next + 1, 9)).noneMatch(CompletableFuture::isDone);
@@ -170,7 +171,7 @@ class ZooKeeperQueueIT {
     }
 
     private static LockLease joined(CompletableFuture<LockLease> future) {
-        assertThat(future).succeedsWithin(SafetyNet.SHORTEST.dividedBy(2));
+        assertThat(future).succeedsWithin(RecheckInterval.SHORTEST.dividedBy(2));
         return future.join();
     }
 

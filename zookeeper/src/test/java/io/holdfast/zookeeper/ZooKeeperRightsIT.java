@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Access rights on a real server: who may touch the nodes of locks. */
+/** Access rights on a real server: which clients may touch the nodes of locks. */
 class ZooKeeperRightsIT {
 
     private static final class CreatorsOnly implements ACLProvider {

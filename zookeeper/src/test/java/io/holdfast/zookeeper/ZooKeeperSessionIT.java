@@ -183,7 +183,7 @@ class ZooKeeperSessionIT {
                 .hasMessageContaining("the session has ended");
         stays.dispose();
         assertThat(Waiting.forMono(backend.renew(claim)))
-                .as("to somebody who does not watch")
+                .as("to a holder that does not watch")
                 .isEqualTo(new Renewal.NotHeld());
         nextSession(backend);
         Waiting.forMono(backend.release(claim));

@@ -96,10 +96,15 @@ public final class Lanes implements AutoCloseable {
         boolean unused = failure.compareAndSet(null, error);
     }
 
+    /** No lane begins another cycle. */
+    public void stopSoon() {
+        isStopping = true;
+    }
+
     /** Lets the cycles end that have begun. */
     @Override
     public void close() {
-        isStopping = true;
+        stopSoon();
         try {
             if (!running.await(STOP_LIMIT.toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new IllegalStateException(

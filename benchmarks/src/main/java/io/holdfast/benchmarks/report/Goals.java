@@ -115,6 +115,12 @@ public final class Goals {
         return goals;
     }
 
+    /** What waiters at ZooKeeper need: no thread. Curator's need one each. */
+    public static List<Goal> ofWaiting() {
+        Selector threads = new Selector("WaitingThreads", "threads more", Map.of("waiters", "1000", PEER, HOLDFAST));
+        return List.of(alone("ZooKeeper, 1000 waiters of one process, threads", "1 thread", threads, 0));
+    }
+
     private static Selector redlock(String metric, String locks) {
         return new Selector("RedlockUncontended", metric, Map.of(IN_FLIGHT, locks, "masters", "HEALTHY"));
     }

@@ -2,6 +2,7 @@ package io.holdfast.benchmarks.watch;
 
 import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.benchmarks.peer.RedisPeer;
+import io.holdfast.benchmarks.peer.ZooKeeperPeer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ public final class Watch {
                 HandOff.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]), warmUpSeconds, number(args[5]));
             case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]));
             case "HeldLeases" -> HeldLeases.watch(addresses, number(args[3]), warmUpSeconds, number(args[4]));
+            case "WaitingThreads" -> WaitingThreads.watch(addresses, ZooKeeperPeer.valueOf(args[3]), number(args[4]));
             default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[2]));
         };
         Path unused = Files.writeString(Path.of(args[0]), seen.toJson());

@@ -40,7 +40,7 @@ class StoredFormPageTest {
     @ParameterizedTest
     @CsvSource({"MUTEX, m", "READ, r", "WRITE, w", "SEMAPHORE, s"})
     void theLettersOfNodesAreThoseOfTheCode(String kind, String letter) {
-        String code = Repository.page("zookeeper/src/main/java/io/holdfast/zookeeper/QueueNode.java");
+        String code = Repository.page("zookeeper/src/main/java/io/holdfast/zookeeper/internal/queue/QueueNode.java");
 
         assertThat(code).contains("case %s -> '%s';".formatted(kind, letter));
         assertThat(PAGE.toLowerCase(Locale.ROOT)).contains("`" + letter + "` for a ");

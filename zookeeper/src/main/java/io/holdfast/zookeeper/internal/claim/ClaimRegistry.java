@@ -1,0 +1,264 @@
+package io.holdfast.zookeeper.internal.claim;
+
+import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
+
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.SerialExecutor;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.session.Session;
+import io.holdfast.zookeeper.internal.signal.ClaimSignals;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+
+/**
+ * What the claims of this back end have in ZooKeeper, by claim and by node: its own node, and the node that it waits for. {@link
+ * SessionReactions} says what the session does to them. On the executor only.
+ */
+public final class ClaimRegistry implements LockQueues.Claims {
+
+    /** Most locks are held for less. */
+    private static final Duration HELD_UNWATCHED = Duration.ofMillis(50);
+
+    /** Claims that wait for longer do not come to the front without the server having told whether their nodes are there. */
+    private static final Duration IN_LINE_UNWATCHED = Duration.ofSeconds(1);
+
+    private final Map<String, ClaimState> byClaim = new HashMap<>();
+
+    private final WatchedNodes watchedNodes = new WatchedNodes();
+
+    private final Map<String, ClaimState> byOwnNode = new HashMap<>();
+
+    private final ClaimSignals signals;
+    private final AsyncZooKeeper zooKeeper;
+    private final SerialExecutor executor;
+
+    private final LeftoverNodes leftovers;
+    private final LockQueues queues;
+    private final DelayedWatches held;
+    private final DelayedWatches longInLine;
+
+    /** No claims yet. */
+    public ClaimRegistry(
+            ClaimSignals signals,
+            AsyncZooKeeper zooKeeper,
+            SerialExecutor executor,
+            Supplier<LockQueue<ClaimState>> made) {
+        this.signals = signals;
+        this.zooKeeper = zooKeeper;
+        this.executor = executor;
+        leftovers = new LeftoverNodes(zooKeeper);
+        queues = new LockQueues(zooKeeper, this, made);
+        held = new DelayedWatches(executor, HELD_UNWATCHED, this::watchEnd);
+        longInLine = new DelayedWatches(executor, IN_LINE_UNWATCHED, this::watchEnd);
+    }
+
+    public LockQueues queues() {
+        return queues;
+    }
+
+    public ClaimState open(LockClaim claim) {
+        return byClaim.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
+    }
+
+    @Nullable
+    public ClaimState find(String claimId) {
+        return byClaim.get(claimId);
+    }
+
+    public List<ClaimState> all() {
+        return List.copyOf(byClaim.values());
+    }
+
+    /** One of its requests has ended: forgets it when there is nothing to remember. What became possible meanwhile, happens now. */
+    public void settle(ClaimState state) {
+        if (!state.isHeld()) {
+            queues.advance(state); // a claim without a node, too, may have learned what others wait for
+        }
+        if (state.isEmpty() && state.operations().areOver()) {
+            byClaim.remove(state.id(), state);
+        }
+    }
+
+    /** Before the watch is set: an event of it is not missed then. */
+    public void expect(String path, ClaimState state) {
+        watchedNodes.expect(path, state);
+    }
+
+    public void expectNothing(ClaimState state) {
+        watchedNodes.expectNothing(state);
+    }
+
+    /** It has a node in the queue. */
+    public void entered(ClaimState state, Session session) {
+        byOwnNode.put(state.knownPath(), state);
+        if (!state.isPermit()) {
+            longInLine.add(state, session);
+        }
+    }
+
+    /** It holds the lock from now on. What happens to its node before the watch is there is seen when it is set. */
+    public void hold(ClaimState state, Session session) {
+        signals.forget(state.id()); // what was lost before is not this
+        byOwnNode.put(state.knownPath(), state);
+        state.hold();
+        queues.holds(state);
+        held.add(state, session);
+    }
+
+    /**
+     * Marks the node of a holder, for the next waiter of the semaphore: it is at the head now, and nothing was deleted that it could have
+     * seen. A mark that fails is sent again with the next {@link
+     * SessionReactions#continued}, since that waiter does not poll.
+     */
+    public void mark(ClaimState state, Session session) {
+        String path = state.path();
+        if (path == null || !state.owesMark() || !state.isIn(session)) {
+            return;
+        }
+        state.marking();
+        Disposable unused = zooKeeper.mark(session, path).subscribe(reply -> {
+            if (path.equals(state.path())) {
+                state.marked(reply.isOk());
+            }
+            if (!reply.isOk()) {
+                LOG.debug("{} could not be marked, it is tried again: {}", state, reply);
+            }
+        });
+    }
+
+    /** Once for each node. If the request fails, a renewal finds out by asking for the node, and a waiter by the list of the new connection. */
+    private void watchEnd(ClaimState state, Session session) {
+        String path = state.path();
+        if (path == null || byOwnNode.get(path) != state || !state.isIn(session) || state.isEndWatched()) {
+            return;
+        }
+        state.watchesEnd();
+        Disposable unused = zooKeeper.watchEnd(session, path).subscribe(watched -> {
+            if (watched.isNoNode() && path.equals(state.path())) {
+                vanished(state);
+            }
+        });
+    }
+
+    public void guardNoLonger(ClaimState state) {
+        if (state.path() != null) {
+            byOwnNode.remove(state.knownPath());
+        }
+    }
+
+    /** Its node is surely gone. A claim that held the lock has lost it. */
+    public void gone(ClaimState state) {
+        boolean wasHeld = state.isHeld();
+        String path = state.path();
+        guardNoLonger(state);
+        expectNothing(state);
+        state.left();
+        if (path != null) {
+            queues.gone(path);
+        }
+        if (wasHeld && !state.isWithdrawn()) {
+            signals.lost(state.id(), LossReason.NOT_HELD);
+        }
+        settle(state);
+    }
+
+    /** As {@link #gone}; a waiter has to begin anew. */
+    @Override
+    public void vanished(ClaimState state) {
+        boolean waits = !state.isHeld() && !state.isWithdrawn();
+        gone(state);
+        if (waits) {
+            signals.changed(state.id());
+        }
+    }
+
+    @Override
+    public void hasToLook(ClaimState state) {
+        if (state.tell()) {
+            signals.changed(state.id());
+        }
+    }
+
+    /**
+     * A grant is counted from the newest attempt. The engine takes off a hundredth of it, for clocks of different speed: of one that waited
+     * for long that would be more than is right for a session that is proved now, so such a claim is asked to make another attempt.
+     */
+    @Override
+    public void isFirst(ClaimState state, Session session) {
+        boolean isProved = session.isConnected() && session.validity().suffices(executor.now());
+        Duration lease = session.validity().validFrom(state.askedNanos());
+        if (isProved && lease.compareTo(session.validity().timeout().multipliedBy(2)) <= 0) {
+            hold(state, session);
+            signals.granted(state.id(), new WatchSignal.Granted(state.zxid(), state.attempt(), lease));
+        } else {
+            hasToLook(state);
+        }
+    }
+
+    /** The holder has been told of the loss, so its former node is deleted before the server notices that its session has ended. */
+    public void giveUpOrphan(ClaimState state, @Nullable Session current) {
+        String path = state.takeOrphan();
+        if (path != null) {
+            leftovers.delete(path, current);
+        }
+    }
+
+    /** A creation was answered after its session had ended: its node is deleted. */
+    public void leftBehind(String path) {
+        leftovers.delete(path, queues.session());
+    }
+
+    LeftoverNodes leftovers() {
+        return leftovers;
+    }
+
+    /** The session of the claim has ended. */
+    void endedWith(Session session, ClaimState state) {
+        String path = state.path();
+        boolean isLost = state.isHeld() && !state.isWithdrawn();
+        guardNoLonger(state);
+        expectNothing(state);
+        state.left();
+        if (path != null && isLost) {
+            state.orphaned(path);
+        } else if (path != null) {
+            leftovers.add(path);
+        }
+        if (isLost) {
+            LOG.debug("{} ended with {}", state, session);
+            signals.lost(state.id(), LossReason.DISCONNECTED);
+        }
+        settle(state);
+    }
+
+    /** The server has told that a node is gone. */
+    void deleted(Session session, String path) {
+        ClaimState own = byOwnNode.get(path);
+        if (own != null && own.isIn(session)) {
+            vanished(own);
+        }
+    }
+
+    /** The server has told that a node is gone, or is another than it was: the claims that wait for it make another attempt. */
+    void changed(String path) {
+        watchedNodes.take(path).forEach(state -> signals.changed(state.id()));
+    }
+
+    /** How many nodes are waited for, for tests. */
+    int waitedFor() {
+        return watchedNodes.count();
+    }
+
+    /** What is not given up yet, a line each. */
+    public List<String> contents() {
+        return byClaim.values().stream().map(ClaimState::toString).toList();
+    }
+}

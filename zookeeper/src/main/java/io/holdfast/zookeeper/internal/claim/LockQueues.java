@@ -1,0 +1,260 @@
+package io.holdfast.zookeeper.internal.claim;
+
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.QueueNeed;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The queues of mutexes and read/write locks that the session has claims in, or had lately. Asks for what the first waiter of each has to
+ * know, and makes a claim the holder as soon as nothing is in its way. On the executor only.
+ */
+public final class LockQueues {
+
+    /** Without a claim in them. Each has a watch at the server, until the server takes the empty queue away. */
+    public static final int MOST_IDLE = 10_000;
+
+    /** Told what becomes of claims. */
+    interface Claims {
+
+        /** It waits, nothing is in its way any more, and no attempt of it is under way. */
+        void isFirst(ClaimState state, Session session);
+
+        /** Its node is not there any more. */
+        void vanished(ClaimState state);
+
+        /** Something failed that an attempt of it will report. */
+        void hasToLook(ClaimState state);
+    }
+
+    private final Map<String, LockQueue<ClaimState>> byPath = new LinkedHashMap<>(16, 0.75f, true);
+    private final AsyncZooKeeper zooKeeper;
+    private final Claims claims;
+    private final Supplier<LockQueue<ClaimState>> made;
+
+    /**
+     * The one that the claims are in, while its connection is there. An answer to a session that has ended may come late: what is known now is
+     * asked for, and granted, in this one only.
+     */
+    private @Nullable Session session;
+
+    LockQueues(AsyncZooKeeper zooKeeper, Claims claims, Supplier<LockQueue<ClaimState>> made) {
+        this.zooKeeper = zooKeeper;
+        this.made = made;
+        this.claims = claims;
+    }
+
+    /** The queue; one that was not used for a while is forgotten for it. */
+    public LockQueue<ClaimState> at(String path) {
+        LockQueue<ClaimState> queue = byPath.get(path);
+        if (queue == null) {
+            queue = made.get();
+            byPath.put(path, queue);
+            forgetOldest();
+        }
+        return queue;
+    }
+
+    private void forgetOldest() {
+        if (byPath.size() > MOST_IDLE) {
+            Iterator<LockQueue<ClaimState>> all = byPath.values().iterator();
+            for (int i = 0; i < 8 && all.hasNext(); i++) {
+                if (all.next().isForgettable()) {
+                    all.remove();
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Null for a permit, and for a queue in which no claim was. */
+    private @Nullable LockQueue<ClaimState> of(ClaimState state) {
+        return state.isPermit() || !state.hasQueue()
+                ? null
+                : byPath.get(state.queue().path());
+    }
+
+    void holds(ClaimState state) {
+        LockQueue<ClaimState> queue = of(state);
+        if (queue != null && state.path() != null) {
+            queue.holds(state.node());
+        }
+    }
+
+    /** The claim has ended, and its node is about to go. */
+    public void leaves(ClaimState state) {
+        LockQueue<ClaimState> queue = of(state);
+        if (queue != null && state.path() != null) {
+            queue.leaves(state.node());
+            advance(state.queue().path());
+        }
+    }
+
+    /** A node of any queue is surely not there. */
+    public void gone(String path) {
+        int slash = path.lastIndexOf('/');
+        LockQueue<ClaimState> queue = slash < 0 ? null : byPath.get(path.substring(0, slash));
+        if (queue != null && queue.gone(path.substring(slash + 1))) {
+            advance(path.substring(0, slash));
+        }
+        unsure(path);
+    }
+
+    /** As {@link #forget}; what its first waiter waits for is asked for anew. */
+    void unsure(String path) {
+        forget(path);
+        advance(path);
+    }
+
+    /** What is known of the queue with that path, if there is one, is not sure any more. */
+    public void forget(String path) {
+        LockQueue<ClaimState> queue = byPath.get(path);
+        if (queue != null) {
+            queue.forgetAll();
+        }
+    }
+
+    /** Connected, or connected again. Events may have been missed, even if nothing told that the connection was lost. */
+    void connected(Session to) {
+        connectionLost();
+        session = to;
+        List.copyOf(byPath.keySet()).forEach(this::advance);
+    }
+
+    /** Events may be missed from now on. */
+    void connectionLost() {
+        session = null;
+        byPath.values().removeIf(LockQueue::isForgettable);
+        byPath.values().forEach(LockQueue::forgetAll);
+    }
+
+    /** Null while there is no connection. */
+    @Nullable
+    Session session() {
+        return session;
+    }
+
+    /** The session has ended. */
+    void clear() {
+        session = null;
+        byPath.clear();
+    }
+
+    void advance(ClaimState state) {
+        if (of(state) != null) {
+            advance(state.queue().path());
+        }
+    }
+
+    private void advance(String path) {
+        LockQueue<ClaimState> queue = byPath.get(path);
+        Session current = session;
+        if (queue == null || current == null || !current.isConnected()) {
+            return;
+        }
+        queue.first().stream()
+                .filter(it -> it.operations().areOver() && it.isIn(current))
+                .forEach(it -> claims.isFirst(it, current));
+        QueueNeed need = queue.need();
+        if (need instanceof QueueNeed.Watch watch) {
+            Disposable unused = watch(path, watch.node(), current).subscribe(watched -> {
+                if (watched.isNoNode()) {
+                    gone(watched.path());
+                } else if (!watched.isOk()) {
+                    tellFirst(queue, watched);
+                }
+            });
+        } else if (need instanceof QueueNeed.Names && !queue.isReading()) {
+            Disposable unused = list(path, current).subscribe(listed -> {
+                if (listed.isOk()) {
+                    advance(path);
+                } else {
+                    tellFirst(queue, listed);
+                }
+            });
+        }
+    }
+
+    /** Its attempt asks again, and fails with what is wrong. Connected again, all is asked for anew. */
+    private void tellFirst(LockQueue<ClaimState> queue, Reply<?> failed) {
+        ClaimState state = queue.firstWaiting();
+        if (failed.code() != Code.CONNECTIONLOSS && state != null) {
+            claims.hasToLook(state);
+        }
+    }
+
+    /** Watches for the end of a node. */
+    public Mono<Reply<byte[]>> watch(String path, QueueNode node, Session session) {
+        LockQueue<ClaimState> queue = at(path);
+        queue.watching(node);
+        return zooKeeper.watch(session, path + '/' + node.name()).doOnNext(watched -> {
+            if (!watched.isOk() && !watched.isNoNode()) {
+                queue.notWatching(node);
+            }
+        });
+    }
+
+    /** Learns which nodes there are in front of the claims of the session. */
+    public Mono<Reply<List<String>>> list(String path, Session session) {
+        LockQueue<ClaimState> queue = at(path);
+        int upTo = queue.lastNumber();
+        int asked = queue.namesAsked();
+        return zooKeeper.list(session, path).flatMap(listed -> {
+            if (listed.isOk()) {
+                return learn(queue, asked, upTo, listed);
+            }
+            queue.namesNotRead();
+            return Mono.just(listed);
+        });
+    }
+
+    /** Takes in a list that was {@linkplain LockQueue#namesAsked asked for}. */
+    public Mono<Reply<List<String>>> learn(
+            LockQueue<ClaimState> queue, int asked, int upTo, Reply<List<String>> listed) {
+        return zooKeeper
+                .read(listed.get(), () -> QueueNode.parseUpTo(upTo, listed.get()))
+                .doOnError(bug -> queue.namesNotRead())
+                .map(nodes -> {
+                    new ArrayList<>(queue.namesRead(asked, upTo, nodes)).forEach(claims::vanished);
+                    return listed;
+                });
+    }
+
+    /** Has the server tell when the queue is deleted, which it cannot be while the node is there that was made just before. */
+    public Mono<Boolean> guard(String path, Session session) {
+        LockQueue<ClaimState> queue = at(path);
+        return Mono.defer(() -> {
+            queue.guardAsked();
+            return zooKeeper.watchQueue(session, path).map(watched -> {
+                if (watched.isOk()) {
+                    queue.guarded();
+                }
+                return watched.isOk();
+            });
+        });
+    }
+
+    /** A claim that would get the lock after one more release by another client; null without one. */
+    @Nullable
+    ClaimState next() {
+        for (LockQueue<ClaimState> queue : byPath.values()) {
+            ClaimState state = queue.next();
+            if (state != null) {
+                return state;
+            }
+        }
+        return null;
+    }
+}

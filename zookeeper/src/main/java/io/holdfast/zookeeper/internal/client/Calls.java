@@ -1,0 +1,214 @@
+package io.holdfast.zookeeper.internal.client;
+
+import io.holdfast.zookeeper.internal.session.Session;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of ZooKeeper's own client that {@link AsyncZooKeeper} makes. */
+final class Calls {
+
+    private static final byte[] WAITS = {};
+    private static final int ANY_VERSION = -1;
+
+    private Calls() {}
+
+    static final class Creation extends Call<AsyncZooKeeper.Created> implements AsyncCallback.Create2Callback {
+
+        private final List<ACL> rights;
+        private final CreateMode mode;
+
+        Creation(SerialExecutor executor, Session session, String path, List<ACL> rights, CreateMode mode) {
+            super(executor, session, AnsweredBy.QUORUM, path);
+            this.rights = rights;
+            this.mode = mode;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.create(path(), WAITS, rights, mode, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, String name, @Nullable Stat stat) {
+            answered(code, stat == null ? null : new AsyncZooKeeper.Created(name, stat.getCzxid()));
+        }
+    }
+
+    static final class Listing extends Call<List<String>> implements AsyncCallback.ChildrenCallback {
+
+        private final @Nullable Watcher watcher;
+        private final Consumer<String> lost;
+
+        Listing(
+                SerialExecutor executor,
+                Session session,
+                String path,
+                @Nullable Watcher watcher,
+                Consumer<String> lost) {
+            super(executor, session, AnsweredBy.ANY_SERVER, path);
+            this.watcher = watcher;
+            this.lost = lost;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.getChildren(path(), watcher, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable List<String> names) {
+            answered(code, names);
+        }
+
+        @Override
+        void learn(Reply<List<String>> listed) {
+            if (listed.code() == Code.CONNECTIONLOSS) {
+                lost.accept(path());
+            }
+        }
+    }
+
+    static final class Reading extends Call<byte[]> implements AsyncCallback.DataCallback {
+
+        private final Watcher watcher;
+
+        Reading(SerialExecutor executor, Session session, String path) {
+            super(executor, session, AnsweredBy.ANY_SERVER, path);
+            watcher = session.watcher();
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.getData(path(), watcher, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, byte @Nullable [] data, Stat stat) {
+            answered(code, data);
+        }
+    }
+
+    static final class Existence extends Call<Stat> implements AsyncCallback.StatCallback {
+
+        private final @Nullable Watcher watcher;
+
+        Existence(SerialExecutor executor, Session session, String path, @Nullable Watcher watcher) {
+            super(executor, session, AnsweredBy.ANY_SERVER, path);
+            this.watcher = watcher;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.exists(path(), watcher, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable Stat stat) {
+            answered(code, stat);
+        }
+    }
+
+    static final class Marking extends Call<Stat> implements AsyncCallback.StatCallback {
+
+        Marking(SerialExecutor executor, Session session, String path) {
+            super(executor, session, AnsweredBy.QUORUM, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.setData(path(), AsyncZooKeeper.HOLDS, ANY_VERSION, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable Stat stat) {
+            answered(code, stat);
+        }
+    }
+
+    static final class Deletion extends Call<Void> implements AsyncCallback.VoidCallback {
+
+        Deletion(SerialExecutor executor, Session session, String path) {
+            super(executor, session, AnsweredBy.QUORUM, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.delete(path(), ANY_VERSION, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context) {
+            answered(code, null);
+        }
+    }
+
+    static final class Syncing extends Call<Void> implements AsyncCallback.VoidCallback {
+
+        Syncing(SerialExecutor executor, Session session, String path) {
+            super(executor, session, AnsweredBy.LEADER, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.sync(path(), this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context) {
+            answered(code, null);
+        }
+    }
+
+    static final class Check extends Call<List<Code>> implements AsyncCallback.MultiCallback {
+
+        private final List<String> paths;
+
+        Check(SerialExecutor executor, Session session, List<String> paths) {
+            super(executor, session, AnsweredBy.QUORUM, paths.get(0));
+            this.paths = paths;
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            List<Op> checks =
+                    paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
+            handle.multi(checks, this, null);
+        }
+
+        @Override
+        public void processResult(int code, String asked, @Nullable Object context, @Nullable List<OpResult> results) {
+            answered(checked(code, paths, results == null ? List.of() : results));
+        }
+
+        /** The leader asks for the session with each of the nodes, and notes there that it is over: then nothing is proved. */
+        static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
+            String first = paths.get(0);
+            if (results.size() != paths.size()) {
+                return Reply.of(code, first, null);
+            }
+            List<Code> codes = new ArrayList<>(results.size());
+            for (OpResult result : results) {
+                Reply<List<Code>> one = Reply.of(
+                        result instanceof OpResult.ErrorResult error ? error.getErr() : Code.OK.intValue(),
+                        first,
+                        null);
+                if (one.code() == Code.SESSIONEXPIRED || one.code() == Code.SESSIONMOVED) {
+                    return one;
+                }
+                codes.add(one.code());
+            }
+            return new Reply<>(Code.OK, first, codes);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.holdfast.zookeeper.internal.client;
+
+import static java.util.Objects.requireNonNull;
+
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a request to ZooKeeper ended. A code is an answer to decide on, so it is a value and no exception.
+ *
+ * @param code what the server, or the driver on its behalf, said
+ * @param path what it was about
+ * @param body what was asked for; null unless it went well
+ */
+public record Reply<T>(Code code, String path, @Nullable T body) {
+
+    public static <T> Reply<T> of(int code, String path, @Nullable T body) {
+        Code known = Code.get(code);
+        return new Reply<>(known == null ? Code.SYSTEMERROR : known, path, body);
+    }
+
+    public boolean isOk() {
+        return code == Code.OK;
+    }
+
+    public boolean isNoNode() {
+        return code == Code.NONODE;
+    }
+
+    /** Whether a queue has so many places that its list would be longer than the driver takes. */
+    public boolean isTooLong() {
+        return code == Code.MARSHALLINGERROR;
+    }
+
+    /** Whether the request surely changed nothing, or nothing that outlives its session. */
+    public boolean isRefused() {
+        return switch (code) {
+            case OK, CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT, SESSIONMOVED, SYSTEMERROR -> false;
+            default -> true;
+        };
+    }
+
+    public T get() {
+        return requireNonNull(body, "no body");
+    }
+
+    KeeperException error() {
+        return KeeperException.create(code, path);
+    }
+}

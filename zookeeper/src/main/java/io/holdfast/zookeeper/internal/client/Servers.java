@@ -1,0 +1,29 @@
+package io.holdfast.zookeeper.internal.client;
+
+import io.holdfast.spi.Printable;
+
+/**
+ * The servers, as a message names them: host and port of each.
+ *
+ * @param text without what follows them in a connect string, which may tell more than a reader of logs should know
+ */
+public record Servers(String text) {
+
+    private static final int MOST_CHARS = 200;
+
+    /** Not known. */
+    public static final Servers UNKNOWN = new Servers("ZooKeeper");
+
+    /** Those of a connect string, {@code host1:port,host2:port/root}. */
+    public static Servers of(String connectString) {
+        int root = connectString.indexOf('/');
+        String hosts = root < 0 ? connectString : connectString.substring(0, root);
+        String known = hosts.substring(hosts.lastIndexOf('@') + 1);
+        return known.isBlank() ? UNKNOWN : new Servers(Printable.start(known, MOST_CHARS));
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

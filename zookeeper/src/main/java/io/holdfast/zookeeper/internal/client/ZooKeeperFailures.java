@@ -1,0 +1,197 @@
+package io.holdfast.zookeeper.internal.client;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockException;
+import io.holdfast.LockQueueFullException;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.time.Duration;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/** What failed, and what to do. Transient are those that can pass without a change to the client's settings. */
+public final class ZooKeeperFailures {
+
+    private ZooKeeperFailures() {}
+
+    public static LockBackendException of(Subject subject, Reply<?> reply) {
+        return exception(
+                subject,
+                advice(reply.code()) + ". ZooKeeper: " + reply.code(),
+                isTransient(reply.code()),
+                reply.error());
+    }
+
+    public static LockBackendException notConnected(Subject subject, Session session, Servers servers, Duration tried) {
+        return exception(
+                subject,
+                "%s is not connected to %s since %d ms; it is tried on. Do the servers run, and have they a majority?"
+                        .formatted(session, servers, tried.toMillis()),
+                true,
+                null);
+    }
+
+    public static LockBackendException noSession(Subject subject) {
+        return exception(subject, "the session has ended, and the client has not opened another one yet", true, null);
+    }
+
+    public static LockBackendException notProven(Subject subject, Session session) {
+        return exception(
+                subject,
+                "nothing was heard from %s for so long that a server may end it at any moment; it is sure again in a third of its time-out"
+                        .formatted(session),
+                true,
+                null);
+    }
+
+    public static LockBackendException clientNotRunning(Subject subject, @Nullable Throwable cause) {
+        return exception(
+                subject,
+                "the Curator client is not running: start it before, and close it after the locks are used",
+                false,
+                cause);
+    }
+
+    public static LockBackendException ownerClosed(Subject subject) {
+        return exception(
+                subject,
+                "its owner has closed the Curator client, and with it the session of all its locks; close the locks first, and make new ones for a new client",
+                false,
+                null);
+    }
+
+    public static LockBackendException notOpened(Subject subject, Servers servers, Throwable cause) {
+        Throwable missing = linkageError(cause);
+        return missing != null
+                ? exception(
+                        subject,
+                        "Curator could not open a session, because the class path is incomplete or mixes versions: "
+                                + missing,
+                        false,
+                        cause)
+                : exception(
+                        subject, "Curator could not open a session with %s: %s".formatted(servers, cause), true, cause);
+    }
+
+    public static LockBackendException noServerYet(Subject subject, Servers servers, Duration tried) {
+        return exception(
+                subject,
+                "no session with %s after %d ms; it is tried on. Do the servers run, is the address right, and do they accept this client?"
+                        .formatted(servers, tried.toMillis()),
+                true,
+                null);
+    }
+
+    /** ZooKeeper makes its connection by reflection, and wraps what that meets. */
+    private static @Nullable Throwable linkageError(@Nullable Throwable error) {
+        Throwable cause = error;
+        for (int depth = 0; cause != null && depth < 10; depth++) {
+            if (cause instanceof LinkageError) {
+                return cause;
+            }
+            cause = cause.getCause();
+        }
+        return null;
+    }
+
+    public static LockBackendException noClient(Subject subject) {
+        return exception(
+                subject,
+                "there is no Curator client yet. If it is that of a clustered Vert.x, the cluster manager has not"
+                        + " joined its cluster yet: use locks after the future of buildClustered() has completed",
+                false,
+                null);
+    }
+
+    public static LockBackendException closed(Subject subject) {
+        return exception(subject, "the back end was closed", false, null);
+    }
+
+    public static LockBackendException vanished(Subject subject) {
+        return exception(
+                subject,
+                "its node was deleted by another program while it was read; no other program may change what is under the root",
+                true,
+                null);
+    }
+
+    public static LockQueueFullException queueFull(Subject subject, QueueLimit limit) {
+        String advice = limit.isOfTheBuffer()
+                ? "that is as many as a list of them has room for in %d bytes: raise jute.maxbuffer on the clients and the servers, or let fewer wait for one lock"
+                        .formatted(limit.bufferBytes())
+                : "that is what maxWaiters of the back end allows";
+        return new LockQueueFullException(
+                subject.lockName(),
+                limit.waiters(),
+                "%s on ZooKeeper failed: its queue is full. A lock may have %d waiters, of all clients; %s"
+                        .formatted(subject.text(), limit.waiters(), advice));
+    }
+
+    /** Whether a queue was too long to be listed. */
+    public static boolean isTooLong(Throwable error) {
+        return error.getCause() instanceof KeeperException refusal && refusal.code() == Code.MARSHALLINGERROR;
+    }
+
+    public static LockBackendException numbersUsedUp(Subject subject) {
+        return exception(
+                subject,
+                "its queue has given out 2^31 numbers without a pause; it begins again as soon as all claims have left it",
+                true,
+                null);
+    }
+
+    public static LockException unexpected(Subject subject, Throwable error) {
+        return error instanceof LockException known
+                ? known
+                : exception(subject, "it met something unexpected: " + error, false, error);
+    }
+
+    private static LockBackendException exception(
+            Subject subject, String end, boolean isTransient, @Nullable Throwable cause) {
+        return new LockBackendException(
+                subject.lockName(), "%s on ZooKeeper failed: %s".formatted(subject.text(), end), isTransient, cause);
+    }
+
+    private static String advice(Code code) {
+        return switch (code) {
+            case CONNECTIONLOSS, SESSIONMOVED, OPERATIONTIMEOUT ->
+                "the connection was lost, so its outcome is unknown; it is being made anew";
+            case SESSIONEXPIRED -> "the session has ended, and with it all that it held";
+            case NOAUTH, INVALIDACL ->
+                "the access rights forbid it: create, read, write and delete are needed under the root; see acl() of the builder";
+            case AUTHFAILED -> "the client could not authenticate itself: check its credentials";
+            case NOTREADONLY -> "the server has lost the others and only reads: wait";
+            case UNIMPLEMENTED -> "the server is too old, it may not know containers: upgrade it";
+            case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
+            case MARSHALLINGERROR ->
+                "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise jute.maxbuffer on the clients and the servers";
+            case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
+            default -> "the server refused it";
+        };
+    }
+
+    private static boolean isTransient(Code code) {
+        return switch (code) {
+            case NOAUTH, INVALIDACL, AUTHFAILED, UNIMPLEMENTED, BADARGUMENTS -> false;
+            default -> true;
+        };
+    }
+
+    /**
+     * What was tried, for the message.
+     *
+     * @param lockName the lock; empty when it concerns none or several
+     * @param verb what was tried with the lock, or the whole of it
+     */
+    public record Subject(String lockName, String verb) {
+
+        public static Subject of(String verb, String lockName) {
+            return new Subject(lockName, verb);
+        }
+
+        /** The beginning of a sentence. Made for a message only: each lock cycle has three subjects. */
+        String text() {
+            return lockName.isEmpty() ? verb : "%s lock '%s'".formatted(verb, lockName);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+package io.holdfast.zookeeper.internal.connection;
+
+import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.Printable;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.SerialExecutor;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
+import io.holdfast.zookeeper.internal.connection.CuratorSessionSource.Found;
+import io.holdfast.zookeeper.internal.session.Session;
+import io.holdfast.zookeeper.internal.session.SessionValidity;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The session that is current, on a client that is borrowed.
+ *
+ * <p>Curator gives the handle and tells when it has opened another session. What happens to a session is heard from the handle itself:
+ * Curator says nothing of one that its owner closes, and says LOST later than a rival may hold the lock.
+ */
+public final class SessionTracker implements CuratorSessionSource.Outcome, SessionHeartbeat.Beat {
+
+    private final String root;
+    private final SerialExecutor executor;
+    private final AsyncZooKeeper zooKeeper;
+    private final SessionEvents events;
+    private final SessionValidity.Factory validities;
+    private final CuratorSessionSource search;
+    private final SessionWaiters sessionWaiters;
+    private final SessionHeartbeat heartbeat;
+
+    // All below: written and read on the executor.
+    private @Nullable Session session;
+    private int agreedMillis;
+
+    /** The request for the watch was lost, so the back end does not hear of the session's own changes. */
+    private boolean isUnwatched;
+
+    /** When the connection of the current session was lost; 0 while it is there. */
+    private long disconnectedNanos;
+
+    private boolean hadSession;
+    private boolean isClosed;
+
+    public SessionTracker(
+            Supplier<? extends @Nullable CuratorFramework> clients,
+            String root,
+            SerialExecutor executor,
+            Scheduler mayBlock,
+            AsyncZooKeeper zooKeeper,
+            SessionEvents events,
+            SessionValidity.Factory validities) {
+        this.root = root;
+        this.executor = executor;
+        this.zooKeeper = zooKeeper;
+        this.events = events;
+        this.validities = validities;
+        search = new CuratorSessionSource(clients, executor, mayBlock, this::connected, this::ownerClosed);
+        sessionWaiters = new SessionWaiters(executor, this::noSessionFor);
+        heartbeat = new SessionHeartbeat(executor, this);
+    }
+
+    /**
+     * The current session, if it is connected. Waits only for the first connection of all; after that a request that cannot be sent now
+     * fails, since it must not be sent later. Subscribe on the executor.
+     */
+    public Mono<Session> current(Subject subject) {
+        return Mono.defer(() -> {
+            Session known = session;
+            if (isClosed) {
+                return Mono.error(ZooKeeperFailures.closed(subject));
+            }
+            if (known != null && known.isConnected()) {
+                return Mono.just(known);
+            }
+            if (known != null && known.isAlive()) {
+                return Mono.error(ZooKeeperFailures.notConnected(subject, known, search.servers(), disconnectedFor()));
+            }
+            return sessionWaiters.await(subject, () -> search.begin(this));
+        });
+    }
+
+    private Duration disconnectedFor() {
+        long since = disconnectedNanos;
+        return since == 0 ? Duration.ZERO : Duration.ofNanos(executor.now() - since);
+    }
+
+    private LockBackendException noSessionFor(Subject subject, Duration tried) {
+        return search.isClientClosed()
+                ? ZooKeeperFailures.ownerClosed(subject)
+                : ZooKeeperFailures.noServerYet(subject, search.servers(), tried);
+    }
+
+    /** What waits for a session, or in a queue, has nothing to wait for. A session that is still open ends by itself in a moment. */
+    private void ownerClosed() {
+        sessionWaiters.fail(ZooKeeperFailures::ownerClosed);
+        if (session == null) {
+            events.ownerClosed();
+        }
+    }
+
+    /** The current session; null unless it is connected. */
+    @Nullable
+    public Session connectedNow() {
+        Session known = session;
+        return known != null && known.isConnected() ? known : null;
+    }
+
+    boolean isCurrent(Session other) {
+        return session != null && session.is(other);
+    }
+
+    /** Stops listening to the client, which goes on. */
+    public void close() {
+        isClosed = true;
+        heartbeat.stop();
+        search.close();
+        Session last = session;
+        session = null;
+        if (last != null && last.isConnected()) {
+            zooKeeper.stopWatching(last);
+        }
+        sessionWaiters.fail(ZooKeeperFailures::closed);
+    }
+
+    private void connected() {
+        Session known = session;
+        if (isClosed) {
+            return;
+        }
+        if (known == null || !known.isConnected() || sessionWaiters.isAwaited()) {
+            search.begin(this);
+        } else if (isUnwatched) {
+            watchAgain(known);
+        }
+    }
+
+    @Override
+    public void always(Session of) {
+        events.continued(of);
+    }
+
+    @Override
+    public void askTheLeader(Session of) {
+        if (!events.checkNext(of)) {
+            Disposable unused = zooKeeper.sync(of, Session.WATCHED_NODE).subscribe();
+        }
+        if (isUnwatched && isCurrent(of)) {
+            watchAgain(of);
+        }
+    }
+
+    @Override
+    public void found(Found found) {
+        Session known = session;
+        ZooKeeper handle = found.handle();
+        if (handle.getState() != ZooKeeper.States.CONNECTED || handle.getSessionId() == 0) {
+            if (hadSession) {
+                sessionWaiters.fail(ZooKeeperFailures::noSession);
+            }
+        } else if (known != null && known.id() == handle.getSessionId()) {
+            sessionWaiters.found(known);
+        } else {
+            adopt(found);
+        }
+    }
+
+    private void adopt(Found found) {
+        if (session != null) {
+            end(session);
+        }
+        String base = found.namespace().isEmpty() ? "" : '/' + found.namespace();
+        SessionWatcher watcher = new SessionWatcher(executor, this::happened);
+        agreedMillis = found.handle().getSessionTimeout();
+        SessionValidity validity = validities.found(executor.now(), agreedMillis);
+        Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, watcher, validity);
+        watcher.watches(opened);
+        session = opened;
+        disconnectedNanos = 0;
+        hadSession = true;
+        watch(opened);
+        askTheLeader(opened);
+        heartbeat.keep(opened);
+        events.opened(opened);
+        sessionWaiters.found(opened);
+    }
+
+    private void watch(Session of) {
+        isUnwatched = false;
+        Disposable unused = zooKeeper.watchSession(of).subscribe(watched -> {
+            if (watched.code() == Code.SESSIONEXPIRED) {
+                end(of); // it ended between being found and being listened to
+            } else if (!watched.isOk() && isCurrent(of)) {
+                isUnwatched = true;
+            }
+        });
+    }
+
+    /** It may have been connected anew meanwhile, which was not heard of. */
+    private void watchAgain(Session of) {
+        watch(of);
+        connectedAgain(of);
+    }
+
+    @Override
+    public void failed(Throwable error) {
+        if (search.isClientClosed()) {
+            endIfItIsOver();
+            sessionWaiters.fail(ZooKeeperFailures::ownerClosed);
+        } else if (error instanceof LockBackendException) {
+            sessionWaiters.fail(ZooKeeperFailures::noClient);
+        } else if (error instanceof IllegalStateException) {
+            sessionWaiters.fail(subject -> ZooKeeperFailures.clientNotRunning(subject, error));
+        } else {
+            LOG.warn("Curator could not open a session with ZooKeeper: {}", Printable.text(error.toString()));
+            sessionWaiters.fail(subject -> ZooKeeperFailures.notOpened(subject, search.servers(), error));
+        }
+    }
+
+    /** Its event may come later than this: what was in it has not to be released any more. */
+    private void endIfItIsOver() {
+        Session known = session;
+        if (known != null && !known.isAlive()) {
+            end(known);
+        }
+    }
+
+    private void end(Session of) {
+        if (isCurrent(of)) {
+            session = null;
+            events.ended(of);
+            if (search.isClientClosed()) {
+                ownerClosed();
+            }
+        }
+    }
+
+    private void happened(Session to, WatchedEvent event) {
+        if (!isCurrent(to)) {
+            return;
+        }
+        if (event.getType() == EventType.None) {
+            switch (event.getState()) {
+                case SyncConnected -> connectedAgain(to);
+                case Disconnected -> {
+                    disconnectedNanos = executor.now();
+                    events.disconnected(to);
+                }
+                case Expired, Closed, AuthFailed -> end(to);
+                default -> LOG.debug("{}: {}", to, event.getState());
+            }
+        } else if (Session.WATCHED_NODE.equals(event.getPath())) {
+            watch(to);
+        } else if (event.getType() == EventType.NodeDeleted) {
+            events.deleted(to, event.getPath());
+        } else {
+            events.changed(to, event.getPath());
+        }
+    }
+
+    /** Each connection agrees on the time-out anew, and the leader counts with the latest. */
+    private void connectedAgain(Session to) {
+        int before = agreedMillis;
+        disconnectedNanos = 0;
+        agreedMillis = to.handle().getSessionTimeout();
+        if (agreedMillis < before) {
+            LOG.warn("{} lasts {} ms from now on, and no longer {} ms", to, agreedMillis, before);
+            events.shortened(to);
+        }
+        events.reconnected(to);
+    }
+}

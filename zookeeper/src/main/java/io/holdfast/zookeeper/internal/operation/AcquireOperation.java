@@ -1,0 +1,223 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Contended;
+import io.holdfast.spi.LockAttempt.Queued;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
+import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.client.SerialExecutor;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
+import reactor.core.publisher.Mono;
+
+/**
+ * One attempt of one claim: creates its node if it has none, finds out whether the node is first, and watches the node that it waits for. On
+ * the executor, and without another operation of the claim at the same time. {@link NodeCreation}, {@link AttemptWithoutNode} and {@link
+ * SemaphoreAttempt} are parts of it.
+ *
+ * @param claim as the attempt asks
+ * @param state what the claim has so far
+ * @param session connected a moment ago
+ * @param admission limits what enters a queue at once
+ * @param isReleased whether the release of the claim was asked for meanwhile
+ */
+record AcquireOperation(
+        LockClaim claim,
+        ClaimState state,
+        Session session,
+        AsyncZooKeeper zooKeeper,
+        ClaimRegistry claims,
+        QueueAdmission admission,
+        SerialExecutor executor,
+        BooleanSupplier isReleased) {
+
+    Mono<LockAttempt> answer() {
+        state.findQueue(session);
+        if (state.isIn(session)) {
+            return state.isHeld() ? check(() -> hold(false)) : fromItsPlace();
+        }
+        if (state.belongsTo(session)) {
+            return nodeCreation().recover();
+        }
+        return queues() ? enter() : new AttemptWithoutNode(this).answer();
+    }
+
+    /** The claim may have waited without a node of its own, for a node that is gone now. */
+    Mono<LockAttempt> enter() {
+        claims.expectNothing(state);
+        return nodeCreation().enter();
+    }
+
+    private NodeCreation nodeCreation() {
+        return new NodeCreation(this);
+    }
+
+    boolean queues() {
+        return claim.waiting() == Waiting.QUEUE;
+    }
+
+    Mono<LockAttempt> fromItsPlace() {
+        if (state.node().isPastTheEnd()) {
+            return nodeCreation().beginAnew();
+        }
+        if (!state.isPermit()) {
+            return queue().has(state.node()) ? inItsPlace() : leaveAndBeginAnew();
+        }
+        return semaphore().fromItsNode();
+    }
+
+    private SemaphoreAttempt semaphore() {
+        return new SemaphoreAttempt(this);
+    }
+
+    private Mono<LockAttempt> inItsPlace() {
+        return state.isDoubtful() ? listAgain() : inLine();
+    }
+
+    /** An earlier attempt gave the place up, and the deletion failed. Claims of the session behind it may have passed it since. */
+    private Mono<LockAttempt> leaveAndBeginAnew() {
+        return leave().flatMap(left -> answer());
+    }
+
+    /** Whether the session is sure to last for long enough, without another transaction. */
+    boolean isProvedNow() {
+        return session.validity().suffices(executor.now());
+    }
+
+    private Mono<LockAttempt> check(Supplier<Mono<LockAttempt>> whenThere) {
+        return zooKeeper.check(session, List.of(state.knownPath())).flatMap(it -> checked(it, whenThere));
+    }
+
+    Mono<LockAttempt> checked(Reply<List<Code>> checked, Supplier<Mono<LockAttempt>> whenThere) {
+        if (!checked.isOk()) {
+            return fail(checked);
+        }
+        Code code = checked.get().get(0);
+        if (code == Code.NONODE) {
+            claims.gone(state);
+            return Mono.error(ZooKeeperFailures.vanished(subject()));
+        }
+        return code == Code.OK ? whenThere.get() : fail(Reply.of(code.intValue(), checked.path(), null));
+    }
+
+    Mono<LockAttempt> judged(Reply<List<String>> listed) {
+        if (listed.isTooLong() && state.isIn(session) && !state.hasStood()) {
+            return nodeCreation().giveUp();
+        }
+        if (!listed.isOk()) {
+            return fail(listed);
+        }
+        if (!state.isIn(session)) {
+            return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while the answer was on its way
+        }
+        if (state.isDoubtful() && ownNodes().among(listed.get()).size() > 1) {
+            claims.expectNothing(state);
+            if (!state.isPermit()) {
+                queue().isDoubtful(state.node());
+                claims.guardNoLonger(state);
+            }
+            state.entering(session);
+            return nodeCreation().recover(); // it would wait for itself
+        }
+        return state.isPermit() ? semaphore().judged(listed) : inLine();
+    }
+
+    /** By what the session knows of the queue. */
+    Mono<LockAttempt> inLine() {
+        if (!state.isIn(session)) {
+            return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while an answer was on its way
+        }
+        LockQueue<ClaimState> queue = queue();
+        return switch (queue.position(state.node())) {
+            case FIRST -> hold(false);
+            case UNKNOWN -> listAgain();
+            case BEHIND -> queues() ? waitInLine(queue) : leaveContended();
+        };
+    }
+
+    /** The first that waits watches the node in front of it, and reads that again when the clock asks for an attempt. */
+    private Mono<LockAttempt> waitInLine(LockQueue<ClaimState> queue) {
+        state.stands();
+        QueueNode blocker = queue.blockerToWatch(state.node());
+        if (blocker == null) {
+            return queued();
+        }
+        return claims.queues().watch(state.queue().path(), blocker, session).flatMap(watched -> {
+            if (watched.isNoNode()) {
+                claims.queues().gone(watched.path());
+                return inLine();
+            }
+            return watched.isOk() ? queued() : fail(watched);
+        });
+    }
+
+    LockQueue<ClaimState> queue() {
+        return claims.queues().at(state.queue().path());
+    }
+
+    /** Deletes the node, or what may be there of a creation with an unknown outcome. */
+    Mono<Ownership> leave() {
+        return new ReleaseOperation(state, session, zooKeeper, claims).answer();
+    }
+
+    Mono<LockAttempt> leaveContended() {
+        return leave().flatMap(left -> contended());
+    }
+
+    OwnNodes ownNodes() {
+        return new OwnNodes(state, session, zooKeeper, subject());
+    }
+
+    private Mono<LockAttempt> listAgain() {
+        return claims.queues().list(state.queue().path(), session).flatMap(this::judged);
+    }
+
+    /** A session of which little is known yet, or little has been heard for a while, may need a second transaction, after the first. */
+    Mono<LockAttempt> hold(boolean isFollowed) {
+        boolean unused = state.tell();
+        LeaseGrant grant = grant();
+        return grant.isProved() ? grant.answer(isFollowed) : check(() -> grant().answer(isFollowed));
+    }
+
+    private LeaseGrant grant() {
+        return new LeaseGrant(state, session, claims, subject(), executor.now());
+    }
+
+    Mono<LockAttempt> queued() {
+        return Mono.just(new Queued(lookAgainWithin()));
+    }
+
+    Mono<LockAttempt> contended() {
+        return Mono.just(new Contended(lookAgainWithin()));
+    }
+
+    private Duration lookAgainWithin() {
+        return RecheckInterval.lookAgainWithin(session.validity().timeout(), claim.id());
+    }
+
+    <T> Mono<T> fail(Reply<?> reply) {
+        return Mono.error(failure(reply));
+    }
+
+    LockBackendException failure(Reply<?> reply) {
+        return ZooKeeperFailures.of(subject(), reply);
+    }
+
+    Subject subject() {
+        return Subject.of("acquire", claim.key().name());
+    }
+}

@@ -1,0 +1,85 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.Waiting;
+import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.queue.QueuePosition;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+
+/** The attempt of a claim that does not queue. It writes nothing while a node is in its way: it reads, and watches if it wants to be notified. */
+record AttemptWithoutNode(AcquireOperation acquire) {
+
+    Mono<LockAttempt> answer() {
+        return whenFree(
+                state().isPermit()
+                        ? zooKeeper().list(session(), queue())
+                        : acquire.claims().queues().list(queue(), session()),
+                this::refused);
+    }
+
+    private Mono<LockAttempt> whenFree(
+            Mono<Reply<List<String>>> list, Function<QueueNode, Mono<LockAttempt>> otherwise) {
+        return list.flatMap(listed -> {
+            if (!listed.isOk()) {
+                return listed.isNoNode() ? acquire.enter() : acquire.fail(listed);
+            }
+            return zooKeeper()
+                    .read(
+                            listed.get(),
+                            () -> Optional.ofNullable(QueuePosition.blockerOfNewcomer(
+                                    listed.get(),
+                                    acquire.claim().key().kind(),
+                                    acquire.claim().key().permits())))
+                    .flatMap(blocker -> blocker.map(otherwise).orElseGet(acquire::enter));
+        });
+    }
+
+    private Mono<LockAttempt> refused(QueueNode blocker) {
+        if (acquire.claim().waiting() == Waiting.NONE) {
+            return acquire.contended();
+        }
+        return state().isPermit()
+                ? refusedPermit()
+                : refusedBehind(state().queue().of(blocker.name()));
+    }
+
+    private Mono<LockAttempt> refusedBehind(String path) {
+        acquire.claims().expect(path, state());
+        return zooKeeper().watch(session(), path).flatMap(watched -> {
+            if (watched.isNoNode()) {
+                acquire.claims().expectNothing(state());
+                return answer();
+            }
+            return watched.isOk() ? acquire.contended() : acquire.fail(watched);
+        });
+    }
+
+    /** Any of the nodes may make room. */
+    private Mono<LockAttempt> refusedPermit() {
+        acquire.claims().expect(queue(), state());
+        return whenFree(zooKeeper().listAndWatch(session(), queue()), blocker -> acquire.contended());
+    }
+
+    private String queue() {
+        return state().queue().path();
+    }
+
+    private ClaimState state() {
+        return acquire.state();
+    }
+
+    private Session session() {
+        return acquire.session();
+    }
+
+    private AsyncZooKeeper zooKeeper() {
+        return acquire.zooKeeper();
+    }
+}

@@ -1,0 +1,250 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
+
+import io.holdfast.spi.Closing;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
+import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.claim.ReleasedClaims;
+import io.holdfast.zookeeper.internal.claim.SessionReactions;
+import io.holdfast.zookeeper.internal.client.AccessRights;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.SerialExecutor;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
+import io.holdfast.zookeeper.internal.connection.SessionTracker;
+import io.holdfast.zookeeper.internal.session.Session;
+import io.holdfast.zookeeper.internal.signal.ClaimSignals;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The operations of one back end. They work on its executor, one thread at a time, so that nothing in there needs a lock. An operation that
+ * waits for an answer of ZooKeeper does not occupy the executor.
+ */
+public final class LockOperations {
+
+    /** What a user may choose. */
+    public record Options(
+            String root,
+            AccessRights rights,
+            boolean failFast,
+            int maxWaiters,
+            Duration closingTime,
+            ReplaceableParts parts) {}
+
+    private final SerialExecutor executor;
+    private final ClaimSignals signals;
+    private final AsyncZooKeeper zooKeeper;
+    private final SessionTracker sessions;
+    private final ClaimRegistry claims;
+    private final QueueAdmission admission;
+    private final ReleasedClaims releasedClaims = new ReleasedClaims();
+    private final RenewOperation renewing;
+    private final CloseOperation releasingAll;
+    private final Closing closing;
+
+    /** Written once, on the executor: from then on nothing new is taken in. */
+    private boolean isClosing;
+
+    /** Written once, on the executor; a watch reads it anywhere. */
+    private volatile boolean isClosed;
+
+    /**
+     * Sends nothing yet.
+     *
+     * @param scheduler signals come there; gives the time
+     * @param mayBlock opens sessions
+     */
+    public LockOperations(
+            Supplier<? extends @Nullable CuratorFramework> clients,
+            Options options,
+            Scheduler scheduler,
+            Scheduler mayBlock) {
+        executor = new SerialExecutor(scheduler);
+        signals = new ClaimSignals(scheduler);
+        zooKeeper = new AsyncZooKeeper(executor, options.rights());
+        claims = new ClaimRegistry(signals, zooKeeper, executor, options.parts().queues());
+        admission = new QueueAdmission(zooKeeper, options.maxWaiters());
+        sessions = new SessionTracker(
+                clients,
+                options.root(),
+                executor,
+                mayBlock,
+                zooKeeper,
+                new SessionReactions(claims, signals, zooKeeper, options.failFast(), this::releaseOnceMore),
+                options.parts().validities());
+        renewing = new RenewOperation(claims, sessions, zooKeeper, signals);
+        releasingAll = new CloseOperation(options.closingTime(), scheduler, this::release);
+        closing = new Closing("the ZooKeeper back end", closeNow());
+    }
+
+    /** What comes of the others, where users may have it: see {@link SerialExecutor#outside}. */
+    public <T> Mono<T> outside(Mono<T> answer) {
+        return executor.outside(answer);
+    }
+
+    /** Answers outside of the executor. */
+    public Mono<LockAttempt> acquire(LockClaim claim) {
+        return ClaimRequest.mono(executor, subscriber -> new AcquireRequest(subscriber, claim));
+    }
+
+    /** Answers outside of the executor. */
+    public Mono<Ownership> release(LockClaim claim) {
+        return ClaimRequest.mono(executor, subscriber -> new ReleaseRequest(subscriber, claim));
+    }
+
+    private final class AcquireRequest extends ClaimRequest<LockAttempt> {
+
+        private final long askedNanos = executor.now();
+
+        AcquireRequest(CoreSubscriber<? super LockAttempt> subscriber, LockClaim claim) {
+            super(subscriber, claim, executor, sessions, claims);
+        }
+
+        @Override
+        String verb() {
+            return "acquire";
+        }
+
+        @Override
+        void start() {
+            enqueue(this);
+        }
+
+        @Override
+        public void begin() {
+            state().asked(claim().attempt(), askedNanos);
+            if (isClosing) {
+                fail(ZooKeeperFailures.closed(subject()));
+            } else if (isReleased()) {
+                answer(new LockAttempt.Contended(RecheckInterval.SHORTEST));
+            } else {
+                send();
+            }
+        }
+
+        private boolean isReleased() {
+            return releasedClaims.contains(claim().id());
+        }
+
+        @Override
+        Mono<LockAttempt> work(Session session) {
+            return new AcquireOperation(
+                            claim(), state(), session, zooKeeper, claims, admission, executor, this::isReleased)
+                    .answer();
+        }
+    }
+
+    private final class ReleaseRequest extends ClaimRequest<Ownership> {
+
+        ReleaseRequest(CoreSubscriber<? super Ownership> subscriber, LockClaim claim) {
+            super(subscriber, claim, executor, sessions, claims);
+        }
+
+        @Override
+        String verb() {
+            return "release";
+        }
+
+        @Override
+        void start() {
+            releasedClaims.add(claim().id(), executor.now());
+            signals.forget(claim().id());
+            enqueue(this);
+        }
+
+        @Override
+        public void begin() {
+            state().withdraw();
+            owe();
+            claims.giveUpOrphan(state(), sessions.connectedNow());
+            if (state().hasNothingThere()) {
+                claims.expectNothing(state());
+                answer(Ownership.NOT_HELD);
+            } else {
+                send();
+            }
+        }
+
+        @Override
+        Mono<Ownership> work(Session session) {
+            return new ReleaseOperation(state(), session, zooKeeper, claims).answer();
+        }
+    }
+
+    /** The release that a subscriber asked for has failed. This one has no subscriber. */
+    private void releaseOnceMore(ClaimState state) {
+        Disposable unused = release(state.claim())
+                .subscribe(
+                        ownership -> LOG.debug("given up at last: {}", state),
+                        error -> LOG.debug("not given up yet: {}", state, error));
+    }
+
+    private void enqueue(ClaimRequest<?> request) {
+        if (isClosed) {
+            request.fail(ZooKeeperFailures.closed(request.subject()));
+        } else {
+            request.takeTurn();
+        }
+    }
+
+    public Mono<List<Renewal>> renew(List<LockClaim> batch) {
+        return executor.defer(() -> renewing.renew(batch));
+    }
+
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return Flux.defer(() -> isClosed
+                ? Flux.error(
+                        ZooKeeperFailures.closed(Subject.of("watch", claim.key().name())))
+                : signals.of(claim.id()));
+    }
+
+    public Mono<Void> ping() {
+        Subject subject = new Subject("", "ping");
+        return executor.defer(() -> sessions.current(subject)
+                .flatMap(session -> zooKeeper.sync(session, Session.WATCHED_NODE))
+                .flatMap(synced ->
+                        synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced))));
+    }
+
+    public Mono<Void> close() {
+        return closing.begin();
+    }
+
+    private Mono<Void> closeNow() {
+        return executor.defer(this::releaseAll).then(executor.defer(() -> Mono.fromRunnable(this::stop)));
+    }
+
+    private Mono<Void> releaseAll() {
+        isClosing = true;
+        return releasingAll.releaseAll(claims.all());
+    }
+
+    private void stop() {
+        isClosed = true;
+        sessions.close();
+        signals.fail(ZooKeeperFailures.closed(new Subject("", "watch")));
+    }
+
+    public Mono<List<String>> contents() {
+        return executor.defer(() -> Mono.just(claims.contents()));
+    }
+
+    public int watchCount() {
+        return signals.count();
+    }
+}

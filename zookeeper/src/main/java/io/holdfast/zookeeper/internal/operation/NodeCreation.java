@@ -1,0 +1,298 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.claim.LockQueues;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper.Created;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.queue.QueuePosition;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The part of an attempt that gives a claim its node in the queue: a new one, or one that an earlier attempt may have left. On the executor,
+ * and without another operation of the claim at the same time.
+ */
+record NodeCreation(AcquireOperation acquire) {
+
+    /** The parent can be taken away between being made and being used, but not for ever. */
+    private static final int TRIES = 5;
+
+    /** At once, unless the queue is known to be long. */
+    Mono<LockAttempt> enter() {
+        return enter(TRIES);
+    }
+
+    private Mono<LockAttempt> enter(int tries) {
+        return acquire.admission().enter(acquire.session(), queue()).flatMap(asked -> {
+            if (!asked.isOk()) {
+                return acquire.fail(asked);
+            }
+            if (asked.get() && acquire.isReleased().getAsBoolean()) {
+                return leaveTheAdmission();
+            }
+            return asked.get() ? create(tries) : Mono.error(full());
+        });
+    }
+
+    /** The claim waited for its admission, and was released. As a task of its own: it admits the next claim, which may be released, too. */
+    private Mono<LockAttempt> leaveTheAdmission() {
+        acquire.executor().run(() -> acquire.admission().answered(session(), queue(), null));
+        return acquire.contended();
+    }
+
+    /**
+     * Create and list go out back to back: the server answers one session in order, so the list has the new node in it. The gate is told in
+     * any case: what it takes for under way keeps others out.
+     */
+    private Mono<LockAttempt> create(int tries) {
+        if (!state().isPermit()) {
+            return createInLine(tries);
+        }
+        return Mono.defer(() -> Mono.zip(creation(), zooKeeper().list(session(), queue())))
+                .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
+                .flatMap(both -> {
+                    try {
+                        return entered(both.getT1(), both.getT2(), tries);
+                    } finally {
+                        acquire.admission().answered(session(), queue(), sizeOf(both.getT2()));
+                    }
+                });
+    }
+
+    private Mono<Reply<Created>> creation() {
+        state().entering(session());
+        String prefix = QueueNode.prefix(acquire.claim(), session().id());
+        return zooKeeper().enter(session(), state().queue().of(prefix));
+    }
+
+    /** The list is left out when the number of the new node may tell enough. */
+    private Mono<LockAttempt> createInLine(int tries) {
+        return Mono.defer(() -> {
+            LockQueue<ClaimState> queue = acquire.queue();
+            boolean isListed = state().isDoubtful()
+                    || !queue.mayDoWithoutList(acquire.claim().key().kind());
+            Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
+            Mono<Reply<Created>> created = Mono.defer(this::creation)
+                    .doOnNext(it -> enteredInLine(queue, it))
+                    .doFinally(end -> queue.enteringAnswered());
+            queue.entering();
+            if (!isListed) {
+                return Mono.zip(created, guarded)
+                        .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
+                        .flatMap(it -> unlisted(queue, it.getT1(), tries));
+            }
+            int asked = queue.namesAsked();
+            return Mono.zip(created, zooKeeper().list(session(), queue()), guarded)
+                    .doOnError(notSent -> {
+                        queue.namesNotRead();
+                        acquire.admission().answered(session(), queue(), null);
+                    })
+                    .flatMap(it -> listed(queue, asked, it.getT1(), it.getT2(), tries));
+        });
+    }
+
+    private void enteredInLine(LockQueue<ClaimState> queue, Reply<Created> created) {
+        if (created.isOk() && isLate()) {
+            acquire.claims().leftBehind(created.get().path());
+        } else if (created.isOk()) {
+            state().entered(session(), created.get());
+            if (!state().node().isPastTheEnd()) {
+                queue.entered(state().node(), state());
+                acquire.claims().entered(state(), session());
+            }
+        } else if (created.isNoNode()) {
+            queue.forgetAll();
+        }
+    }
+
+    private Mono<LockAttempt> unlisted(LockQueue<ClaimState> queue, Reply<Created> created, int tries) {
+        boolean isIn = created.isOk() && state().isIn(session());
+        if (!isIn || state().node().isPastTheEnd()) {
+            acquire.admission().answered(session(), queue(), null);
+            return notInLine(created, tries);
+        }
+        int most = queue.mostPlaces(state().node());
+        if (most < places() / 2) {
+            acquire.admission().answered(session(), queue(), most);
+            return acquire.inLine();
+        }
+        return queues().list(queue(), session()).flatMap(listed -> {
+            acquire.admission().answered(session(), queue(), sizeOf(listed));
+            return unlessItIsFull(listed);
+        });
+    }
+
+    private Mono<LockAttempt> listed(
+            LockQueue<ClaimState> queue, int asked, Reply<Created> created, Reply<List<String>> listed, int tries) {
+        acquire.admission().answered(session(), queue(), sizeOf(listed));
+        boolean isIn = created.isOk() && state().isIn(session());
+        if (!isIn || state().node().isPastTheEnd()) {
+            queue.namesNotRead();
+            return notInLine(created, tries);
+        }
+        if (!listed.isOk()) {
+            queue.namesNotRead();
+            return acquire.judged(listed);
+        }
+        return queues().learn(queue, asked, state().node().sequence(), listed).flatMap(this::unlessItIsFull);
+    }
+
+    private Mono<LockAttempt> notInLine(Reply<Created> created, int tries) {
+        if (!created.isOk()) {
+            return notCreated(created, tries);
+        }
+        return state().isIn(session())
+                ? beginAnew(tries)
+                : Mono.error(ZooKeeperFailures.noSession(acquire.subject())); // it ended, or the node was deleted
+    }
+
+    /** The session counts as ended since the creation was sent: its client was replaced by another one, and still answers. */
+    private boolean isLate() {
+        return !state().belongsTo(session());
+    }
+
+    private static @Nullable Integer sizeOf(Reply<List<String>> listed) {
+        return listed.isOk() ? (Integer) listed.get().size() : null;
+    }
+
+    private Mono<LockAttempt> entered(Reply<Created> created, Reply<List<String>> listed, int tries) {
+        if (created.isOk() && isLate()) {
+            acquire.claims().leftBehind(created.get().path());
+            return Mono.error(ZooKeeperFailures.noSession(acquire.subject()));
+        }
+        if (created.isOk()) {
+            state().entered(session(), created.get());
+            acquire.claims().entered(state(), session());
+            return state().node().isPastTheEnd() ? beginAnew(tries) : unlessItIsFull(listed);
+        }
+        return notCreated(created, tries);
+    }
+
+    private Mono<LockAttempt> notCreated(Reply<Created> created, int tries) {
+        if (created.isRefused()) {
+            state().left();
+        } else {
+            state().enteredPerhaps();
+        }
+        return created.isNoNode() && tries > 0 ? makeTheQueue(tries - 1) : acquire.fail(created);
+    }
+
+    /** Others entered meanwhile. Each that sees too many in front leaves, so that those that stay are no more than the limit. */
+    private Mono<LockAttempt> unlessItIsFull(Reply<List<String>> listed) {
+        boolean isTooFarBehind = listed.isOk()
+                && state().isIn(session())
+                && listed.get().size() > places()
+                && new QueuePosition.Names(listed.get()).countInFront(state().node()) >= places();
+        return isTooFarBehind ? giveUp() : acquire.judged(listed);
+    }
+
+    /** The queue is full: leaves it. */
+    Mono<LockAttempt> giveUp() {
+        return acquire.leave().flatMap(left -> Mono.error(full()));
+    }
+
+    private Mono<LockAttempt> makeTheQueue(int tries) {
+        return zooKeeper()
+                .ensure(session(), state().queue().fromTheTop())
+                .flatMap(made -> made.isOk() || made.isNoNode() ? enter(tries) : acquire.fail(made));
+    }
+
+    /**
+     * The numbers are used up. A queue without nodes can be deleted, and begins again at 0; while there are nodes in it no claim gets in,
+     * so it will be empty soon. Tokens are not the numbers, and go on rising.
+     */
+    Mono<LockAttempt> beginAnew() {
+        return beginAnew(TRIES);
+    }
+
+    private Mono<LockAttempt> beginAnew(int tries) {
+        return acquire.leave()
+                .flatMap(left -> zooKeeper().delete(session(), queue()))
+                .flatMap(deleted -> {
+                    if (tries > 0 && (deleted.isOk() || deleted.isNoNode())) {
+                        queues().forget(queue());
+                        return enter(tries - 1);
+                    }
+                    return Mono.error(ZooKeeperFailures.numbersUsedUp(acquire.subject()));
+                });
+    }
+
+    /** A creation of this session may have been carried out or not. */
+    Mono<LockAttempt> recover() {
+        return acquire.ownNodes()
+                .find()
+                .onErrorMap(ZooKeeperFailures::isTooLong, it -> full())
+                .flatMap(nodes -> nodes.isEmpty()
+                        ? enter()
+                        : deleteAll(nodes.subList(1, nodes.size()))
+                                .then(adopt(state().queue().of(nodes.get(0).name()))));
+    }
+
+    /** A creation that got lost was carried out after all, and after it was looked for. */
+    private Mono<Void> deleteAll(List<QueueNode> nodes) {
+        return Flux.fromIterable(nodes)
+                .concatMap(node -> zooKeeper().delete(session(), state().queue().of(node.name())))
+                .concatMap(
+                        deleted -> deleted.isOk() || deleted.isNoNode() ? noted(deleted.path()) : acquire.fail(deleted))
+                .then();
+    }
+
+    private Mono<Void> noted(String gone) {
+        queues().gone(gone);
+        return Mono.empty();
+    }
+
+    private Mono<LockAttempt> adopt(String path) {
+        return zooKeeper().stat(session(), path).flatMap(found -> {
+            if (!found.isOk()) {
+                return found.isNoNode() ? enter() : acquire.fail(found);
+            }
+            if (found.get().getEphemeralOwner() != session().id()) {
+                return Mono.error(ZooKeeperFailures.vanished(acquire.subject()));
+            }
+            state().entered(session(), new Created(path, found.get().getCzxid()));
+            if (!state().isPermit() && !state().node().isPastTheEnd()) {
+                acquire.queue().adopted(state().node(), state());
+            }
+            acquire.claims().entered(state(), session());
+            return acquire.fromItsPlace();
+        });
+    }
+
+    private RuntimeException full() {
+        return ZooKeeperFailures.queueFull(
+                acquire.subject(), acquire.admission().limit(session()));
+    }
+
+    private LockQueues queues() {
+        return acquire.claims().queues();
+    }
+
+    private int places() {
+        return acquire.admission().limit(session()).places();
+    }
+
+    private String queue() {
+        return state().queue().path();
+    }
+
+    private ClaimState state() {
+        return acquire.state();
+    }
+
+    private Session session() {
+        return acquire.session();
+    }
+
+    private AsyncZooKeeper zooKeeper() {
+        return acquire.zooKeeper();
+    }
+}

@@ -1,0 +1,49 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import reactor.core.publisher.Mono;
+
+/**
+ * The nodes that a claim has in its queue, when a creation may have been carried out or not.
+ *
+ * @param session only what this one made is the claim's own
+ * @param subject what for
+ */
+record OwnNodes(ClaimState state, Session session, AsyncZooKeeper zooKeeper, Subject subject) {
+
+    /** In their order. What the own server shows may be behind, so sync comes first (CURATOR-79, -264). */
+    Mono<List<QueueNode>> find() {
+        String queue = state.queue().path();
+        return Mono.zip(zooKeeper.sync(session, queue), zooKeeper.list(session, queue))
+                .flatMap(both -> {
+                    Reply<List<String>> listed = both.getT2();
+                    for (Reply<?> reply : List.of(both.getT1(), listed)) {
+                        if (!reply.isOk() && !reply.isNoNode()) {
+                            return Mono.error(ZooKeeperFailures.of(subject, reply));
+                        }
+                    }
+                    return Mono.just(listed.isOk() ? among(listed.get()) : List.of());
+                });
+    }
+
+    List<QueueNode> among(List<String> names) {
+        String prefix = QueueNode.ownPrefix(state.claim());
+        return names.stream()
+                .filter(name -> name.startsWith(prefix))
+                .map(QueueNode::parse)
+                .filter(Objects::nonNull)
+                .map(Objects::requireNonNull)
+                .filter(node -> node.belongsTo(state.claim(), session.id()))
+                .sorted(Comparator.comparingInt(QueueNode::sequence))
+                .toList();
+    }
+}

@@ -1,0 +1,151 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.QueueLimit;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.queue.AdmissionWindow;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * Keeps queues from growing longer than a list may be. A claim enters at once as long as its client has no reason to think that the queue is
+ * long; otherwise the client asks for the number of places first. On the executor only.
+ */
+final class QueueAdmission {
+
+    /** Gates of long queues that this client has nothing under way in. */
+    private static final int MOST_IDLE = 1_000;
+
+    private record Entering(MonoSink<Reply<Boolean>> sink) {}
+
+    /** The one that was used last comes last. */
+    private final Map<String, AdmissionWindow<Entering>> byQueue = new LinkedHashMap<>(16, 0.75f, true);
+
+    private final AsyncZooKeeper zooKeeper;
+    private final int maxWaiters;
+
+    /** That of the session before, which the driver keeps as a text. */
+    private @Nullable QueueLimit limit;
+
+    private @Nullable ZooKeeper limitOf;
+
+    /** Nothing is known yet. */
+    QueueAdmission(AsyncZooKeeper zooKeeper, int maxWaiters) {
+        this.zooKeeper = zooKeeper;
+        this.maxWaiters = maxWaiters;
+    }
+
+    QueueLimit limit(Session session) {
+        QueueLimit known = limit;
+        if (known == null || limitOf != session.handle()) {
+            known = QueueLimit.of(session.handle(), maxWaiters);
+            limit = known;
+            limitOf = session.handle();
+        }
+        return known;
+    }
+
+    /**
+     * Asks to enter a queue, now. Usually the answer is there.
+     *
+     * @return true when the claim may enter now, and then has to tell {@link #answered}; false when the queue is full; what failed if
+     *     the server could not be asked
+     */
+    Mono<Reply<Boolean>> enter(Session session, String queue) {
+        AdmissionWindow<Entering> gate = byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
+        return gate.enters(limit(session).places())
+                ? Mono.just(new Reply<>(Code.OK, queue, true))
+                : Mono.create(sink -> {
+                    gate.add(new Entering(sink));
+                    if (gate.hasToAsk()) {
+                        ask(gate, session, queue);
+                    }
+                });
+    }
+
+    /**
+     * A creation was answered.
+     *
+     * @param size how many places the queue had then; null when that is not known
+     */
+    void answered(Session session, String queue, @Nullable Integer size) {
+        AdmissionWindow<Entering> gate = byQueue.get(queue);
+        if (gate == null) {
+            return;
+        }
+        gate.answered();
+        if (size != null) {
+            gate.learn(size);
+        }
+        letIn(gate, session, queue);
+        if (gate.hasToAsk()) {
+            ask(gate, session, queue);
+        }
+        settle(gate, session, queue);
+    }
+
+    private void letIn(AdmissionWindow<Entering> gate, Session session, String queue) {
+        int places = limit(session).places();
+        for (Entering next = gate.next(places); next != null; next = gate.next(places)) {
+            next.sink().success(new Reply<>(Code.OK, queue, true));
+        }
+    }
+
+    /** While the question is under way, no claim enters. Those that come meanwhile wait for the same answer. */
+    private void ask(AdmissionWindow<Entering> gate, Session session, String queue) {
+        Disposable unused = zooKeeper.stat(session, queue).subscribe(found -> {
+            gate.asked();
+            if (found.isOk() || found.isNoNode()) {
+                gate.learn(found.isOk() ? found.get().getNumChildren() : 0);
+                turnAwayIfFull(gate, session, queue);
+                letIn(gate, session, queue);
+            } else {
+                turnAway(gate, new Reply<>(found.code(), queue, null));
+            }
+            settle(gate, session, queue);
+        });
+    }
+
+    private void turnAwayIfFull(AdmissionWindow<Entering> gate, Session session, String queue) {
+        if (gate.isFull(limit(session).places())) {
+            turnAway(gate, new Reply<>(Code.OK, queue, false));
+        }
+    }
+
+    private static void turnAway(AdmissionWindow<Entering> gate, Reply<Boolean> with) {
+        List<Entering> all = gate.turnAway();
+        all.forEach(it -> it.sink().success(with));
+    }
+
+    private void settle(AdmissionWindow<Entering> gate, Session session, String queue) {
+        if (gate.isForgettable(limit(session).places())) {
+            byQueue.remove(queue, gate);
+        } else if (byQueue.size() > MOST_IDLE) {
+            forgetTheOldest();
+        }
+    }
+
+    private void forgetTheOldest() {
+        Iterator<AdmissionWindow<Entering>> oldest = byQueue.values().iterator();
+        while (oldest.hasNext()) {
+            if (oldest.next().isIdle()) {
+                oldest.remove();
+                return;
+            }
+        }
+    }
+
+    /** For tests. */
+    int remembered() {
+        return byQueue.size();
+    }
+}

@@ -1,0 +1,17 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.session.SessionValidity;
+import java.util.function.Supplier;
+
+/**
+ * The two pure classes on which exclusion rests. A simulation replaces one of them by a class with a mistake, to see that the mistake is found.
+ *
+ * @param queues makes what is known of one queue
+ * @param validities makes what is known of one session
+ */
+public record ReplaceableParts(Supplier<LockQueue<ClaimState>> queues, SessionValidity.Factory validities) {
+
+    public static final ReplaceableParts REAL = new ReplaceableParts(LockQueue::create, SessionValidity::found);
+}

@@ -1,0 +1,156 @@
+package io.holdfast.zookeeper.internal.queue;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One claim's node in the queue of a lock. Its name says all that others have to know of it, so that one list of names is enough to
+ * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}.
+ *
+ * <p>The session is in the name because a node belongs to its claim in the session that made it only: a claim never adopts a node that an
+ * earlier session left (CURATOR-604).
+ *
+ * @param name the node's name
+ * @param claimId the claim's id, encoded
+ * @param kind the kind of lock that it wants
+ * @param permits how many may hold the lock together, by this claim's judgement
+ * @param sessionId the session that made it
+ * @param sequence the number that the server gave it; its place in the queue, and nothing else: it starts again when the parent does
+ */
+public record QueueNode(String name, String claimId, LockKind kind, int permits, long sessionId, int sequence) {
+
+    /** The order of a queue: by number. */
+    static final Comparator<QueueNode> ORDER =
+            Comparator.comparingInt(QueueNode::sequence).thenComparing(QueueNode::name);
+
+    private static final char SEPARATOR = '_';
+
+    /** The server writes ten. */
+    private static final int MOST_DIGITS = 10;
+
+    /** What the server completes to the name of a new node. */
+    public static String prefix(LockClaim claim, long sessionId) {
+        return NodeNames.encode(claim.id())
+                + SEPARATOR
+                + letter(claim.key().kind())
+                + claim.key().permits()
+                + SEPARATOR
+                + Long.toHexString(sessionId)
+                + SEPARATOR;
+    }
+
+    /**
+     * The node of that name.
+     *
+     * @return null when another program put it there: it is no place in the queue
+     */
+    public static @Nullable QueueNode parse(String name) {
+        int first = name.indexOf(SEPARATOR);
+        int second = name.indexOf(SEPARATOR, first + 1);
+        int third = name.indexOf(SEPARATOR, second + 1);
+        boolean hasFourParts = first > 0 && second > first && third > second && name.indexOf(SEPARATOR, third + 1) < 0;
+        if (!hasFourParts || second - first < 3) {
+            return null;
+        }
+        LockKind kind = kind(name.charAt(first + 1));
+        if (kind == null) {
+            return null;
+        }
+        try {
+            int permits = Integer.parseInt(name, first + 2, second, 10);
+            long session = Long.parseUnsignedLong(name, second + 1, third, 16);
+            int sequence = Integer.parseInt(name, third + 1, name.length(), 10);
+            return new QueueNode(name, name.substring(0, first), kind, permits, session, sequence);
+        } catch (NumberFormatException notOurs) {
+            return null;
+        }
+    }
+
+    /**
+     * The number at the end of a name, without reading the rest of it: for the many nodes that do not matter.
+     *
+     * @return negative when there is none, or one that is past the end; a name with a number may still be no place
+     */
+    static int sequenceOf(String name) {
+        int end = name.length();
+        long number = 0;
+        int start = end;
+        while (start > 0 && end - start < MOST_DIGITS && isDigit(name.charAt(start - 1))) {
+            start--;
+        }
+        for (int i = start; i < end; i++) {
+            number = number * 10 + (name.charAt(i) - '0');
+        }
+        boolean isNumber = start < end && start > 0 && name.charAt(start - 1) == SEPARATOR;
+        return isNumber && number < Integer.MAX_VALUE ? (int) number : -1;
+    }
+
+    /** Those of a list that have that number or a lower one. */
+    public static List<QueueNode> parseUpTo(int upTo, Collection<String> names) {
+        List<QueueNode> nodes = new ArrayList<>();
+        for (String name : names) {
+            int sequence = sequenceOf(name);
+            QueueNode node = sequence >= 0 && sequence <= upTo ? parse(name) : null;
+            if (node != null) {
+                nodes.add(node);
+            }
+        }
+        return nodes;
+    }
+
+    /** Whether a later node of that kind has to wait for this one. */
+    boolean blocks(LockKind later) {
+        return later != LockKind.READ || kind == LockKind.WRITE;
+    }
+
+    /** Whether it may be a writer's; {@link #parse} tells. */
+    static boolean mayWrite(String name) {
+        int kind = name.indexOf(SEPARATOR) + 1;
+        return kind > 0 && kind < name.length() && name.charAt(kind) == letter(LockKind.WRITE);
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+
+    /** What the names of a claim's nodes in one session have in common, and no others' have. */
+    public static String ownPrefix(LockClaim claim) {
+        return NodeNames.encode(claim.id()) + SEPARATOR;
+    }
+
+    /**
+     * Whether the numbers of this queue are used up. The server's counter sticks at its greatest value, or runs into the negative
+     * numbers (DataTree.createNode, 3.9.5): from then on the numbers say nothing about which claim came first.
+     */
+    public boolean isPastTheEnd() {
+        return sequence == Integer.MAX_VALUE || sequence < 0;
+    }
+
+    public boolean belongsTo(LockClaim claim, long session) {
+        return sessionId == session && claimId.equals(NodeNames.encode(claim.id()));
+    }
+
+    private static char letter(LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> 'm';
+            case READ -> 'r';
+            case WRITE -> 'w';
+            case SEMAPHORE -> 's';
+        };
+    }
+
+    private static @Nullable LockKind kind(char letter) {
+        return switch (letter) {
+            case 'm' -> LockKind.MUTEX;
+            case 'r' -> LockKind.READ;
+            case 'w' -> LockKind.WRITE;
+            case 's' -> LockKind.SEMAPHORE;
+            default -> null;
+        };
+    }
+}

@@ -1,0 +1,123 @@
+package io.holdfast.zookeeper.internal.signal;
+
+import io.holdfast.LossReason;
+import io.holdfast.spi.WatchSignal;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Scheduler;
+
+/** The subscribers of each claim, and what they are told. Thread-safe. */
+public final class ClaimSignals {
+
+    private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
+    private final UndeliveredLosses missed = new UndeliveredLosses();
+    private final Scheduler deliverOn;
+
+    /** Written once, before the subscribers of then are told. */
+    private volatile @Nullable RuntimeException end;
+
+    public ClaimSignals(Scheduler deliverOn) {
+        this.deliverOn = deliverOn;
+    }
+
+    /** Armed from the start: each attempt of a claim sets the watch that it needs, and an interruption is signalled. */
+    public Flux<WatchSignal> of(String claimId) {
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
+                SignalSubscription added = new SignalSubscription(actual, it -> remove(claimId, it));
+                actual.onSubscribe(added);
+                add(claimId, added);
+                added.next(new WatchSignal.Armed());
+                tellWhatWasMissed(claimId);
+                RuntimeException ended = end;
+                if (ended != null) {
+                    added.failed(ended); // it may have come too late for the others' turn
+                }
+                if (added.isOver()) {
+                    remove(claimId, added); // cancelled before it was added
+                }
+            }
+        };
+    }
+
+    public void changed(String claimId) {
+        tell(claimId, new WatchSignal.Changed());
+    }
+
+    public void granted(String claimId, WatchSignal.Granted grant) {
+        tell(claimId, grant);
+    }
+
+    public void changedAll() {
+        byClaim.keySet().forEach(this::changed);
+    }
+
+    /** Tells the subscribers of the claim. If it has none now, its next subscriber is told. */
+    public void lost(String claimId, LossReason reason) {
+        missed.add(claimId, reason);
+        tellWhatWasMissed(claimId);
+    }
+
+    private void tellWhatWasMissed(String claimId) {
+        if (isWatched(claimId)) {
+            LossReason reason = missed.take(claimId);
+            if (reason != null) {
+                tell(claimId, new WatchSignal.Lost(reason));
+            }
+        }
+    }
+
+    public boolean isWatched(String claimId) {
+        return byClaim.containsKey(claimId);
+    }
+
+    /** The claim was released, or holds again: a former loss is not told any more. */
+    public void forget(String claimId) {
+        LossReason unused = missed.take(claimId);
+    }
+
+    public int count() {
+        return byClaim.values().stream().mapToInt(List::size).sum();
+    }
+
+    /** Ends the signals of all subscribers, and of those that come later. */
+    public void fail(RuntimeException error) {
+        end = error;
+        byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));
+    }
+
+    /** Usually a claim has one subscriber. */
+    private void add(String claimId, SignalSubscription added) {
+        byClaim.merge(
+                claimId,
+                List.of(added),
+                (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
+    }
+
+    private void remove(String claimId, SignalSubscription gone) {
+        byClaim.computeIfPresent(claimId, (id, before) -> {
+            if (before.size() == 1) {
+                return before.get(0) == gone ? null : before;
+            }
+            return before.stream().filter(it -> it != gone).toList();
+        });
+    }
+
+    private void tell(String claimId, WatchSignal signal) {
+        for (SignalSubscription it : byClaim.getOrDefault(claimId, List.of())) {
+            try {
+                Disposable unused = deliverOn.schedule(() -> it.next(signal));
+            } catch (RejectedExecutionException schedulerIsDisposed) {
+                it.next(signal);
+            }
+        }
+    }
+}

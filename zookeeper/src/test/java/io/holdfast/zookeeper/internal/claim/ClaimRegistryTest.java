@@ -1,0 +1,88 @@
+package io.holdfast.zookeeper.internal.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.zookeeper.internal.client.AccessRights;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.SerialExecutor;
+import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.session.Session;
+import io.holdfast.zookeeper.internal.session.SessionValidity;
+import io.holdfast.zookeeper.internal.signal.ClaimSignals;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** What a claim waits for is remembered until the claim waits for something else or ends, and no longer. */
+class ClaimRegistryTest {
+
+    private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
+    private final ClaimRegistry claims = new ClaimRegistry(
+            new ClaimSignals(Schedulers.immediate()),
+            new AsyncZooKeeper(executor, new AccessRights(null)),
+            executor,
+            LockQueue::create);
+    private final ClaimState permit = claims.open(LockClaim.first(
+            new LockKey(LockKind.SEMAPHORE, "pool", 3),
+            "claim",
+            Duration.ofSeconds(30),
+            io.holdfast.spi.Waiting.NOTIFY));
+
+    /** As when a permit became free between two lists, and the creation of the node was refused then. */
+    @Test
+    void aClaimThatWaitedAndThenHasNoNodeLeavesNothingBehind() {
+        claims.expect("/holdfast/pool", permit);
+        permit.left();
+        claims.expectNothing(permit);
+        claims.settle(permit);
+
+        assertThat(claims.waitedFor()).isZero();
+        assertThat(claims.all()).isEmpty();
+    }
+
+    @Test
+    void aClaimThatWaitedAndThenHoldsLeavesNothingBehind() {
+        claims.expect("/holdfast/pool", permit);
+        permit.hold();
+        claims.expectNothing(permit);
+
+        assertThat(claims.waitedFor()).isZero();
+    }
+
+    /** Locks that are held for a moment, one after the other: a thread that wakes for each would cost as much as an answer. */
+    @Test
+    void manyHoldersInARowWakeAThreadOnceInAPauseOnly() {
+        VirtualTimeScheduler time = VirtualTimeScheduler.create();
+        SerialExecutor later = new SerialExecutor(time);
+        ClaimRegistry holders = new ClaimRegistry(
+                new ClaimSignals(time), new AsyncZooKeeper(later, new AccessRights(null)), later, LockQueue::create);
+        Session session = new Session(null, 1, "/holdfast", event -> {}, SessionValidity.found(0, 3_000));
+        for (int i = 0; i < 1_000; i++) {
+            LockClaim claim = LockClaim.first(
+                    LockKey.of(LockKind.MUTEX, "lock"),
+                    "claim" + i,
+                    Duration.ofSeconds(30),
+                    io.holdfast.spi.Waiting.NONE);
+            ClaimState holder = holders.open(claim);
+            holder.findQueue(session);
+            holder.entered(
+                    session,
+                    new AsyncZooKeeper.Created(
+                            holder.queue().of(QueueNode.prefix(claim, 1) + "000000000" + i % 10), i));
+            holder.hold();
+            holders.hold(holder, session);
+            holders.guardNoLonger(holder);
+            holder.left();
+            holders.settle(holder);
+            time.advanceTimeBy(Duration.ofMillis(1));
+        }
+        time.advanceTimeBy(Duration.ofSeconds(1));
+        assertThat(time.getScheduledTaskCount()).as("in a second").isBetween(10L, 25L);
+        assertThat(holders.all()).isEmpty();
+    }
+}

@@ -1,0 +1,57 @@
+package io.holdfast.zookeeper.internal.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.zookeeper.Waiting;
+import java.util.Collections;
+import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.scheduler.Schedulers;
+
+class AsyncZooKeeperTest {
+
+    private static final List<String> PATHS = List.of("/a", "/b");
+
+    private static OpResult error(Code code) {
+        return new OpResult.ErrorResult(code.intValue());
+    }
+
+    private static Reply<List<Code>> checked(OpResult first, OpResult second) {
+        return Calls.Check.checked(Code.OK.intValue(), PATHS, List.of(first, second));
+    }
+
+    @Test
+    void checkThatFindsANodeMissingIsAgreedOnAllTheSame() {
+        Reply<List<Code>> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
+        assertThat(reply.isOk()).isTrue();
+        assertThat(reply.get()).containsExactly(Code.NONODE, Code.RUNTIMEINCONSISTENCY);
+    }
+
+    /** The leader says so of each operation, and not of the whole: a transaction of a session that is over proves nothing. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Code.class,
+            names = {"SESSIONEXPIRED", "SESSIONMOVED"})
+    void checkByASessionThatIsOverIsNotAgreedOn(Code code) {
+        assertThat(checked(error(code), error(Code.RUNTIMEINCONSISTENCY)).code())
+                .isEqualTo(code);
+        assertThat(checked(new OpResult.CheckResult(), error(code)).code()).isEqualTo(code);
+    }
+
+    /** The thread that brings an answer may be ZooKeeper's event thread, or an event loop of the caller. */
+    @Test
+    void longListIsReadOnAThreadOfTheScheduler() {
+        AsyncZooKeeper zooKeeper =
+                new AsyncZooKeeper(new SerialExecutor(Schedulers.parallel()), new AccessRights(null));
+        assertThat(readerOf(zooKeeper, 100)).as("a short one").isEqualTo(Thread.currentThread());
+        assertThat(readerOf(zooKeeper, 10_000).getName()).as("a long one").startsWith("parallel-");
+    }
+
+    private static Thread readerOf(AsyncZooKeeper zooKeeper, int names) {
+        return Waiting.forMono(zooKeeper.read(Collections.nCopies(names, "name"), Thread::currentThread));
+    }
+}

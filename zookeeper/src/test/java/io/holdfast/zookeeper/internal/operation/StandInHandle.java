@@ -1,0 +1,75 @@
+package io.holdfast.zookeeper.internal.operation;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/** A session that takes itself for connected, and answers a list when a test says so, and other requests never. */
+@SuppressWarnings("try") // the driver's close may be interrupted
+final class StandInHandle extends ZooKeeper {
+
+    private final List<AsyncCallback.ChildrenCallback> lists = new ArrayList<>();
+    private final List<AsyncCallback.Create2Callback> creations = new ArrayList<>();
+    private final List<String> deleted = new ArrayList<>();
+
+    StandInHandle() throws IOException {
+        super("127.0.0.1:1", 3_000, event -> {}, new ZKClientConfig());
+    }
+
+    @Override
+    public States getState() {
+        return States.CONNECTED;
+    }
+
+    @Override
+    public int getSessionTimeout() {
+        return 3_000;
+    }
+
+    @Override
+    public void getChildren(String path, Watcher watcher, AsyncCallback.ChildrenCallback cb, Object ctx) {
+        lists.add(cb);
+    }
+
+    @Override
+    public void getData(String path, Watcher watcher, AsyncCallback.DataCallback cb, Object ctx) {
+        // Without an answer.
+    }
+
+    @Override
+    public void delete(String path, int version, AsyncCallback.VoidCallback cb, Object ctx) {
+        deleted.add(path);
+    }
+
+    @Override
+    public void create(
+            String path, byte[] data, List<ACL> acl, CreateMode mode, AsyncCallback.Create2Callback cb, Object ctx) {
+        creations.add(cb);
+    }
+
+    /** In their order. None of them is answered. */
+    List<String> deleted() {
+        return deleted;
+    }
+
+    /** The first that was not answered yet: the node is there. */
+    void answerCreation(String path) {
+        creations.remove(0).processResult(0, path, null, path, new Stat());
+    }
+
+    int lists() {
+        return lists.size();
+    }
+
+    /** The first that was not answered yet. */
+    void answerList(String path, List<String> names) {
+        lists.remove(0).processResult(0, path, null, names);
+    }
+}

@@ -1,0 +1,145 @@
+package io.holdfast.zookeeper.internal.queue;
+
+import io.holdfast.zookeeper.internal.queue.QueuePosition.AtTheHead;
+import io.holdfast.zookeeper.internal.queue.QueuePosition.Behind;
+import io.holdfast.zookeeper.internal.queue.QueuePosition.Holder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A queue with one-shot watches and clients that ask only when they are told: random arrivals and departures, holders and waiters alike.
+ * Every client is settled before the next event, so a client that holds by the names and does not know it has missed its hand-over.
+ */
+final class QueueModel {
+
+    private static final String QUEUE = "the queue itself";
+
+    private final Random random;
+    private final String kinds;
+    private final Map<Integer, String> nodes = new TreeMap<>();
+    private final Map<String, String> watches = new HashMap<>(); // by client: what it watches
+    private final Set<String> holders = new HashSet<>();
+    private final Set<String> marked = new HashSet<>();
+    private final List<String> missed = new ArrayList<>();
+    private int next;
+    private int mostWoken;
+    private int mostReaders;
+
+    QueueModel(Random random, String kinds) {
+        this.random = random;
+        this.kinds = kinds;
+    }
+
+    void run() {
+        for (int step = 0; step < 40; step++) {
+            if (nodes.isEmpty() || random.nextInt(5) < 3) {
+                arrive();
+            } else {
+                List<Integer> there = List.copyOf(nodes.keySet());
+                leave(there.get(random.nextInt(there.size())));
+            }
+            mostReaders = Math.max(mostReaders, readers());
+            findMissed();
+        }
+    }
+
+    List<String> missed() {
+        return missed;
+    }
+
+    int mostWoken() {
+        return mostWoken;
+    }
+
+    /**
+     * The readers behind one writer are told together, and that is the hand-over to all of them. A semaphore's waiter that leaves from
+     * the middle is seen by the one behind it and by the one at the head.
+     */
+    int bound() {
+        return switch (kinds) {
+            case "MUTEX" -> 1;
+            case "READ_WRITE" -> Math.max(1, mostReaders);
+            default -> 2;
+        };
+    }
+
+    private int readers() {
+        return (int)
+                nodes.values().stream().filter(name -> name.contains("_r1_")).count();
+    }
+
+    private String mark() {
+        return switch (kinds) {
+            case "MUTEX" -> "m1";
+            case "READ_WRITE" -> random.nextBoolean() ? "r1" : "w1";
+            default -> "s" + (1 + random.nextInt(4));
+        };
+    }
+
+    private void arrive() {
+        int sequence = next++;
+        String name = "c%d_%s_1_%010d".formatted(sequence, mark(), sequence);
+        nodes.put(sequence, name);
+        wake(QUEUE);
+        look(name);
+    }
+
+    private void leave(int sequence) {
+        String name = nodes.remove(sequence);
+        holders.remove(name);
+        watches.remove(name);
+        marked.remove(name);
+        List<String> woken = new ArrayList<>(watching(name));
+        woken.addAll(watching(QUEUE));
+        mostWoken = Math.max(mostWoken, woken.size());
+        woken.forEach(watches::remove);
+        woken.forEach(this::look);
+    }
+
+    private void wake(String path) {
+        List<String> woken = watching(path);
+        woken.forEach(watches::remove);
+        woken.forEach(this::look);
+    }
+
+    private List<String> watching(String path) {
+        return watches.entrySet().stream()
+                .filter(watch -> watch.getValue().equals(path))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    private void look(String name) {
+        QueuePosition standing = QueuePosition.of(nodes.values(), QueueNode.parse(name));
+        if (standing instanceof Holder holder) {
+            boolean isNew = holders.add(name);
+            if (isNew && holder.isFollowed() && marked.add(name)) {
+                wake(name);
+            }
+        } else if (standing instanceof Behind behind) {
+            watches.put(name, behind.name());
+        } else if (standing instanceof AtTheHead) {
+            watches.put(name, QUEUE);
+        }
+    }
+
+    private void findMissed() {
+        List<QueueNode> queue = PlainQueuePosition.inOrder(nodes.values());
+        for (QueueNode node : queue) {
+            if (QueuePosition.of(nodes.values(), node) instanceof Holder && !holders.contains(node.name())) {
+                missed.add(node.name());
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return nodes.values() + " held by " + holders + ", watches " + watches;
+    }
+}

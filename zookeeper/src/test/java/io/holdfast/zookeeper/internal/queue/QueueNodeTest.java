@@ -1,0 +1,68 @@
+package io.holdfast.zookeeper.internal.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class QueueNodeTest {
+
+    private static final long SESSION = 0xF234_5678_9ABC_DEF0L;
+
+    private static LockClaim claim(String id, LockKind kind) {
+        LockKey key = new LockKey(kind, "lock", kind == LockKind.SEMAPHORE ? 7 : 1);
+        return LockClaim.first(key, id, Duration.ofSeconds(1), Waiting.QUEUE);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void whatWasWrittenIsRead(LockKind kind) {
+        LockClaim claim = claim("a-b_c/d", kind);
+        String name = QueueNode.prefix(claim, SESSION) + "0000000042";
+        QueueNode node = QueueNode.parse(name);
+        assertThat(node)
+                .isEqualTo(new QueueNode(name, "a-b%5Fc%2Fd", kind, claim.key().permits(), SESSION, 42));
+        assertThat(node.belongsTo(claim, SESSION)).isTrue();
+        assertThat(node.belongsTo(claim, SESSION + 1)).as("another session's").isFalse();
+        assertThat(node.belongsTo(claim("other", kind), SESSION)).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0000000000,false", "2147483646,false", "2147483647,true", "-2147483648,true", "-0000000001,true"})
+    void numbersEndWhereTheServersCounterDoes(String sequence, boolean isPast) {
+        QueueNode node = QueueNode.parse("id_m1_abc_" + sequence);
+        assertThat(node.sequence()).isEqualTo((int) Long.parseLong(sequence));
+        assertThat(node.isPastTheEnd()).isEqualTo(isPast);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "lock-0000000001",
+                "_c_0a6f-latch-0000000001",
+                "id_m1_abc",
+                "id_x1_abc_0000000001",
+                "id_m_abc_0000000001",
+                "id_m1_xyz_0000000001",
+                "id_m1_abc_",
+                "id_m1_abc_0000000001_",
+                "id_m1_abc_1_0000000001",
+                "id_m1__0000000001",
+                "id__abc_0000000001",
+                "id_m1",
+                "____",
+                "id_m1_abc_99999999999",
+                "_m1_abc_0000000001"
+            })
+    void foreignNodesAreNoPlaces(String name) {
+        assertThat(QueueNode.parse(name)).isNull();
+    }
+}
