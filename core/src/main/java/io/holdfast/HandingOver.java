@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,10 +50,15 @@ final class HandingOver implements ForwardingLockBackend {
     private volatile boolean isClosed;
 
     HandingOver(LockBackend store, Bounds bounds, Scheduler clock) {
+        this(store, now -> new HandOvers(bounds, now), clock);
+    }
+
+    /** With decisions of its own; for tests. */
+    HandingOver(LockBackend store, LongFunction<HandOvers> decisions, Scheduler clock) {
         this.store = store;
         this.clock = clock;
         for (int i = 0; i < SHARDS; i++) {
-            shards[i] = new Shard(new HandOvers(bounds, now()));
+            shards[i] = new Shard(decisions.apply(now()));
         }
     }
 
@@ -352,6 +358,9 @@ final class HandingOver implements ForwardingLockBackend {
             }
             if (isWanted) {
                 Flux.defer(() -> store.watch(turn.watched())).subscribe(watch);
+            }
+            synchronized (locks) {
+                locks.watching(turn);
             }
         }
 

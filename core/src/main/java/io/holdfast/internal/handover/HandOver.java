@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Times are nanoseconds on this process's clock; only their differences count. Not thread-safe.
  */
-final class HandOver {
+class HandOver {
 
     /** Signals that do not come are made up for by looks that get rarer. */
     private static final Backoff POLLS = Backoff.exponential(Duration.ofMillis(50), Duration.ofSeconds(1));
@@ -112,10 +112,20 @@ final class HandOver {
     }
 
     private void join(Waiter waiter) {
+        turnToJoin(waiter).addLast(waiter);
+    }
+
+    /** Never the one that holds the lock: others wait for its end. */
+    Turn turnToJoin(Waiter waiter) {
         if (next == null) {
             next = newTurn(waiter);
         }
-        next.addLast(waiter);
+        return next;
+    }
+
+    @Nullable
+    Turn holding() {
+        return holding;
     }
 
     private Turn newTurn(Waiter first) {
@@ -126,6 +136,7 @@ final class HandOver {
     private Reply<LockAttempt> lookForNext(Turn turn, Waiter waiter, long now, List<Effect> out) {
         if (waiter.watch != null && !turn.isWatched) {
             turn.isWatched = true;
+            turn.isStarting = turn.attempt == 0;
             out.add(new Effect.Watch(turn));
         }
         long patience = waiter == turn.first ? 0 : leaseNanos / 4;
@@ -284,7 +295,7 @@ final class HandOver {
                 reserve(turn, now, out);
             }
             if (first != caller) {
-                tellOwner(turn, first, out);
+                tellOwner(turn, first, now, out);
             }
         }
     }
@@ -312,13 +323,13 @@ final class HandOver {
         waiter.validUntilNanos = turn.validUntilNanos;
     }
 
-    private static void tellOwner(Turn turn, Waiter owner, List<Effect> out) {
-        Duration counted = Duration.ofNanos(sinceLook(turn, owner));
+    private void tellOwner(Turn turn, Waiter owner, long now, List<Effect> out) {
+        Duration counted = Duration.ofNanos(sinceLook(turn, owner, now));
         push(owner, new WatchSignal.Granted(owner.token, owner.attempt, counted), out);
     }
 
     /** So much from its look that its client computes a deadline which is that of the turn at the latest. */
-    private static long sinceLook(Turn turn, Waiter owner) {
+    long sinceLook(Turn turn, Waiter owner, long now) {
         long toExpiry = turn.expiresAtNanos - owner.lookedAtNanos;
         if (Validity.until(owner.lookedAtNanos, toExpiry) - turn.validUntilNanos > 0) {
             long valid = turn.validUntilNanos - owner.lookedAtNanos;
@@ -400,7 +411,7 @@ final class HandOver {
     private Reply<Ownership> leave(Turn turn, Waiter waiter, List<Effect> out) {
         boolean wasFirst = turn.first == waiter;
         turn.remove(waiter);
-        if (turn != next || turn.size > 0) {
+        if (turn != next || isStillWanted(turn, wasFirst)) {
             if (turn == next && (wasFirst || turn.isDue)) {
                 changed(turn, out);
             }
@@ -415,7 +426,11 @@ final class HandOver {
         return new Reply.Ask<>(turn, turn.claim());
     }
 
-    private boolean isPassable(Turn turn, long now) {
+    boolean isStillWanted(Turn turn, boolean firstHasLeft) {
+        return turn.size > 0;
+    }
+
+    boolean isPassable(Turn turn, long now) {
         return turn.size > 0
                 && turn.handOvers < bounds.mostHandOvers()
                 && now - turn.begunAtNanos < bounds.nanos()
@@ -425,7 +440,7 @@ final class HandOver {
     /** False when the turn is over. */
     private boolean handOver(Turn turn, long now, List<Effect> out) {
         boolean hasTime = turn.validUntilNanos - now >= leaseNanos / 3;
-        if (!isPassable(turn, now) || !hasTime || turn.token >= turn.ceiling) {
+        if (!isPassable(turn, now) || !hasTime || !isAcknowledged(turn, turn.token + 1)) {
             return false;
         }
         Waiter waiter = promotable(turn, null, now);
@@ -435,8 +450,13 @@ final class HandOver {
         turn.token++;
         turn.handOvers++;
         own(turn, waiter);
-        tellOwner(turn, waiter, out);
+        tellOwner(turn, waiter, now, out);
         return true;
+    }
+
+    /** Whether the store gives no other claim that token, or a lower one. */
+    boolean isAcknowledged(Turn turn, long token) {
+        return token <= turn.ceiling;
     }
 
     /** The first one that hears of it, or asks for it itself. */
@@ -478,7 +498,7 @@ final class HandOver {
     }
 
     /** The store does not hold it for this turn any more. */
-    private void lose(Turn turn, @Nullable LossReason told, List<Effect> out) {
+    void lose(Turn turn, @Nullable LossReason told, List<Effect> out) {
         Waiter owner = turn.owner;
         if (owner != null && told != null) {
             push(owner, new WatchSignal.Lost(told), out);
@@ -585,7 +605,7 @@ final class HandOver {
                 return;
             }
         }
-        if (turn.attempt > 0) {
+        if (turn.attempt > 0 && !turn.isStarting) {
             changed(turn, out);
         }
     }

@@ -4,6 +4,7 @@ import io.holdfast.internal.handover.Waiter.Standing;
 import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -32,7 +33,7 @@ public final class HandOvers {
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
-    private final Bounds bounds;
+    private final Maker maker;
 
     /** By name; more than one only if leases differ. */
     private final Map<String, List<HandOver>> locks = new HashMap<>();
@@ -51,8 +52,19 @@ public final class HandOvers {
      * @param now the time
      */
     public HandOvers(Bounds bounds, long now) {
-        this.bounds = bounds;
+        this((key, lease) -> new HandOver(key, lease, bounds), now);
+    }
+
+    /** For tests, which see to it that wrong decisions are found. */
+    HandOvers(Maker maker, long now) {
+        this.maker = maker;
         lastSweepNanos = now;
+    }
+
+    /** Of one lock. */
+    @FunctionalInterface
+    interface Maker {
+        HandOver make(LockKey key, Duration lease);
     }
 
     /**
@@ -156,7 +168,7 @@ public final class HandOvers {
                 return lock;
             }
         }
-        HandOver made = new HandOver(claim.key(), claim.lease(), bounds);
+        HandOver made = maker.make(claim.key(), claim.lease());
         made.claims = 1;
         ofName.add(made);
         return made;
@@ -308,6 +320,15 @@ public final class HandOvers {
         if (waiter != null && waiter.standing == Standing.LEAVING) {
             remove(waiter);
         }
+    }
+
+    /**
+     * A turn is watched from now on: what is signalled after this is worth a look.
+     *
+     * @param turn which
+     */
+    public void watching(Turn turn) {
+        turn.isStarting = false;
     }
 
     /**

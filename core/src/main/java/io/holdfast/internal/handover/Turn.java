@@ -24,6 +24,10 @@ public final class Turn {
 
     long lookAgainAtNanos;
     boolean isWatched;
+
+    /** Its watch is being started, and its first look is sent after that. */
+    boolean isStarting;
+
     boolean isArmed;
 
     /** No watch is wanted any more. */

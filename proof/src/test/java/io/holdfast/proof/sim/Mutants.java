@@ -1,5 +1,6 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.internal.handover.WrongHandOvers;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -114,6 +115,18 @@ final class Mutants {
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
                 nestedWorkThatGoesOn());
+    }
+
+    /** In handing over inside a process. */
+    static List<Hunt> ofHandOver() {
+        Mutant[] wrong = {
+            Mutant.handOver("no bound on a turn", WrongHandOvers.withoutBounds()),
+            Mutant.handOver("token above the acknowledged ceiling", WrongHandOvers.aboveTheCeiling()),
+            Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease()),
+            Mutant.handOver("place that is given up for all", WrongHandOvers.lostPlace()),
+            Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())
+        };
+        return hunts(StoreKind.REDIS_HAND_OVER, wrong);
     }
 
     static List<Hunt> ofZooKeeper() {

@@ -1,0 +1,80 @@
+package io.holdfast.internal.handover;
+
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockKey;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What could have been got wrong in handing over, each with one thing wrong. */
+public final class WrongHandOvers {
+
+    private WrongHandOvers() {}
+
+    /** Decides as the product does, or wrongly. */
+    @FunctionalInterface
+    public interface Decisions {
+        HandOvers of(Bounds bounds, long now);
+    }
+
+    private interface Wrong {
+        HandOver of(LockKey key, Duration lease, Bounds bounds);
+    }
+
+    private static Decisions each(Wrong wrong) {
+        return (bounds, now) -> new HandOvers((key, lease) -> wrong.of(key, lease, bounds), now);
+    }
+
+    /** Who comes while the turn lasts is served in it, and it lasts as long as there is one. */
+    public static Decisions withoutBounds() {
+        return each((key, lease, bounds) -> new HandOver(key, lease, new Bounds(1 << 20, Long.MAX_VALUE)) {
+            @Override
+            Turn turnToJoin(Waiter waiter) {
+                Turn now = holding();
+                return now != null && now.owner != null ? now : super.turnToJoin(waiter);
+            }
+        });
+    }
+
+    /** The store was not asked, or has not answered yet. */
+    public static Decisions aboveTheCeiling() {
+        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+            @Override
+            boolean isAcknowledged(Turn turn, long token) {
+                return true;
+            }
+        });
+    }
+
+    /** As if the store had granted the lock just now. */
+    public static Decisions wholeLease() {
+        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+            @Override
+            long sinceLook(Turn turn, Waiter owner, long now) {
+                return now - owner.lookedAtNanos + lease.toNanos();
+            }
+        });
+    }
+
+    /** The one who took the place gives it up for all. */
+    public static Decisions lostPlace() {
+        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+            @Override
+            boolean isStillWanted(Turn turn, boolean firstHasLeft) {
+                return turn.size > 0 && !firstHasLeft;
+            }
+        });
+    }
+
+    /** Those that wait get the rest of the block, although the store has said that the lock is lost. */
+    public static Decisions blockAfterALoss() {
+        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+            @Override
+            void lose(Turn turn, @Nullable LossReason told, List<Effect> out) {
+                if (turn.size == 0) {
+                    super.lose(turn, told, out);
+                }
+            }
+        });
+    }
+}
