@@ -137,6 +137,7 @@ class HandOver {
         if (waiter.watch != null && !turn.isWatched) {
             turn.isWatched = true;
             turn.isStarting = turn.attempt == 0;
+            turn.isDue = turn.attempt > 0; // the store has to know that its grant would be heard
             out.add(new Effect.Watch(turn));
         }
         long patience = waiter == turn.first ? 0 : leaseNanos / 4;
@@ -338,7 +339,7 @@ class HandOver {
         return toExpiry;
     }
 
-    private void reserve(Turn turn, long now, List<Effect> out) {
+    void reserve(Turn turn, long now, List<Effect> out) {
         turn.isReserving = true;
         long floor = turn.token + Math.min(turn.size, bounds.mostHandOvers());
         out.add(new Effect.Reserve(turn, turn.nextLook(now).withWaiting(Waiting.NONE).withTokenFloor(floor)));

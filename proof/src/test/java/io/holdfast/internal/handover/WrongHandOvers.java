@@ -36,9 +36,12 @@ public final class WrongHandOvers {
         });
     }
 
-    /** The store was not asked, or has not answered yet. */
+    /** The store is not asked for a block of tokens. */
     public static Decisions aboveTheCeiling() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+            @Override
+            void reserve(Turn turn, long now, List<Effect> out) {}
+
             @Override
             boolean isAcknowledged(Turn turn, long token) {
                 return true;

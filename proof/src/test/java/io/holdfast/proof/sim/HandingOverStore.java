@@ -18,7 +18,7 @@ final class HandingOverStore implements Store {
         this.mutant = mutant;
         SplittableRandom chances = world.chancesOf("hand-over", 0);
         bounds = new Bounds(
-                1 + chances.nextInt(2), plan.lease().toNanos() * (1 + chances.nextInt(4)) / 8);
+                1 + chances.nextInt(4) / 3, plan.lease().toNanos() * (1 + chances.nextInt(4)) / 8);
     }
 
     @Override

@@ -70,7 +70,7 @@ record Plan(
                 isLong ? 8 : kind == StoreKind.REDLOCK ? 2 : 3,
                 kind.isOneProcess() ? 1 : 2 + world.below(isLong ? 2 : 1),
                 isTight && !store.handsOver() ? 1 : actors(world, kind, isLong) + (store.handsOver() ? 1 : 0),
-                isLong ? 2 + world.below(5) : 1 + world.below(2),
+                isLong || (isCalm && store.handsOver()) ? 2 + world.below(5) : 1 + world.below(2),
                 isTight || world.chance(0.7) ? 1 : 2,
                 isCalm ? 0 : 1 + world.below(isLong ? 8 : 3),
                 kind == StoreKind.REDLOCK || world.chance(0.5),

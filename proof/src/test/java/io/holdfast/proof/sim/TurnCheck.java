@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns are first come, first served: of each other process, a waiter is passed by claims that came later in two turns at the most. One of them
- * had its place before the waiter came. The other one took its place while the waiter was left over from a turn of its own process.
+ * Turns of processes are first come, first served. For each turn of its own process that a waiter needs, it is passed by at most one turn of
+ * each other process that came later, and by one more, which had its place at the store before the waiter came. Of the first of its own turns
+ * it may be left over, having come too late for it.
  *
  * @param mostPerTurn how many owners a turn has
  * @param apartNanos claims that come within this time have no order
@@ -24,28 +25,34 @@ record TurnCheck(int mostPerTurn, long apartNanos) implements HistoryCheck {
         List<Violation> found = new ArrayList<>();
         for (LockOperation waiter : history.operations()) {
             if (waiter.lock().kind() == LockKind.MUTEX && waiter.hasAcquired()) {
-                passed(waiter, history).forEach((process, times) -> {
-                    if (times > 2 * mostPerTurn) {
-                        found.add(new Violation(
-                                "turns", "passed %d times by later claims of %s: %s".formatted(times, process, waiter)));
-                    }
-                });
+                check(waiter, history, found);
             }
         }
         return found;
     }
 
-    private Map<String, Integer> passed(LockOperation waiter, History history) {
-        Map<String, Integer> byProcess = new HashMap<>();
+    private void check(LockOperation waiter, History history, List<Violation> found) {
+        int ownTurns = 0;
+        Map<String, Integer> passed = new HashMap<>();
         for (LockOperation other : history.operations()) {
-            boolean isForeign = other.lock().equals(waiter.lock()) && !other.process().equals(waiter.process());
-            if (isForeign
-                    && other.hasAcquired()
+            if (!other.lock().equals(waiter.lock()) || other.equals(waiter)) {
+                continue;
+            }
+            if (other.process().equals(waiter.process())) {
+                long end = Math.min(other.acquiredAt(), other.endedAt());
+                ownTurns += end > waiter.askedAt() && end <= waiter.acquiredAt() ? 1 : 0;
+            } else if (other.hasAcquired()
                     && other.askedAt() > waiter.askedAt() + apartNanos
                     && other.acquiredAt() < waiter.acquiredAt()) {
-                byProcess.merge(other.process(), 1, Integer::sum);
+                passed.merge(other.process(), 1, Integer::sum);
             }
         }
-        return byProcess;
+        int most = mostPerTurn * (2 + ownTurns);
+        passed.forEach((process, times) -> {
+            if (times > most) {
+                found.add(new Violation(
+                        "turns", "passed %d times by later claims of %s: %s".formatted(times, process, waiter)));
+            }
+        });
     }
 }
