@@ -18,8 +18,8 @@ import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -79,7 +79,9 @@ final class HandingOver implements ForwardingLockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return isClosed ? store.tryAcquire(claim) : Mono.defer(() -> shard(claim).look(claim));
+        return isClosed
+                ? store.tryAcquire(claim)
+                : Mono.defer(() -> shard(claim).look(claim));
     }
 
     @Override
@@ -264,7 +266,7 @@ final class HandingOver implements ForwardingLockBackend {
             return reply -> {
                 Mono<Ownership> outcome = outcome(reply, id).cache();
                 var unused = outcome.subscribe(answer -> {}, error -> {});
-                Sinks.EmitResult emitted = putOff.tryEmitValue(outcome);
+                Sinks.EmitResult unusedResult = putOff.tryEmitValue(outcome);
             };
         }
 
@@ -347,7 +349,8 @@ final class HandingOver implements ForwardingLockBackend {
             var unused = Mono.defer(() -> store.release(claim))
                     .subscribe(
                             answer -> {},
-                            error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
+                            error ->
+                                    LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
         }
 
         private void watch(Turn turn) {
@@ -380,9 +383,16 @@ final class HandingOver implements ForwardingLockBackend {
             }
         }
 
-        <T> T decide(Function<HandOvers, T> decision) {
+        @Nullable
+        Waiter watched(LockClaim claim, SignalSink sink) {
             synchronized (locks) {
-                return decision.apply(locks);
+                return locks.watch(claim, sink, now());
+            }
+        }
+
+        void unwatched(Waiter waiter, SignalSink sink) {
+            synchronized (locks) {
+                locks.unwatched(waiter, sink);
             }
         }
     }
@@ -400,17 +410,18 @@ final class HandingOver implements ForwardingLockBackend {
 
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            @Nullable Waiter[] watched = new Waiter[1];
-            SignalSink sink = new SignalSink(subscriber, it -> shard.decide(locks -> {
-                if (watched[0] != null) {
-                    locks.unwatched(watched[0], it);
+            AtomicReference<Waiter> watched = new AtomicReference<>();
+            SignalSink sink = new SignalSink(subscriber, cancelled -> {
+                Waiter waiter = watched.get();
+                if (waiter != null) {
+                    shard.unwatched(waiter, cancelled);
                 }
-                return it;
-            }));
-            watched[0] = shard.decide(locks -> locks.watch(claim, sink, now()));
-            if (watched[0] == null) {
+            });
+            Waiter waiter = shard.watched(claim, sink);
+            if (waiter == null) {
                 store.watch(claim).subscribe(subscriber);
             } else {
+                watched.set(waiter);
                 subscriber.onSubscribe(sink);
             }
         }

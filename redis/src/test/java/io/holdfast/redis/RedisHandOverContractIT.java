@@ -24,12 +24,8 @@ class RedisHandOverContractIT implements LockBackendContract {
     @BeforeAll
     static void start() {
         store = Store.start();
-        backend = RedisLockBackend.builder(store.uri())
-                .claimTime(CLAIM_TIME)
-                .build();
-        another = RedisLockBackend.builder(store.uri())
-                .claimTime(CLAIM_TIME)
-                .build();
+        backend = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+        another = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
         handsOver = LocalHandOver.over(backend);
         anotherHandsOver = LocalHandOver.over(another);
     }

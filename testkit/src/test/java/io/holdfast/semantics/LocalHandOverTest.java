@@ -273,10 +273,8 @@ class LocalHandOverTest {
     @Test
     void aLeaseOfAHandOverIsNoLongerThanThatOfTheTurn() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
-        ReactiveLock once = lock.with(LockOptions.builder()
-                .leaseDuration(LEASE)
-                .autoRenew(false)
-                .build());
+        ReactiveLock once = lock.with(
+                LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build());
         List<TestSubscriber<LockLease>> waiting = waiters(once, 2);
         pass(Duration.ofSeconds(4));
         release(holder);

@@ -14,8 +14,10 @@ class LocalHandOverContractTest implements LockBackendContract {
 
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
-    private final LockBackend backend = LocalHandOver.builder(store).clock(clock).build();
-    private final LockBackend another = LocalHandOver.builder(store).clock(clock).build();
+    private final LockBackend backend =
+            LocalHandOver.builder(store).clock(clock).build();
+    private final LockBackend another =
+            LocalHandOver.builder(store).clock(clock).build();
 
     @Override
     public LockBackend backend() {

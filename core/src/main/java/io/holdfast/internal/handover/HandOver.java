@@ -170,8 +170,7 @@ class HandOver {
      *
      * @return the answer for the claim that brought it about
      */
-    LockAttempt looked(
-            Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+    LockAttempt looked(Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
         settle(now, out);
         if (turn.looking == look) {
             turn.looking = 0;
@@ -187,7 +186,7 @@ class HandOver {
         }
         if (turn == holding) {
             if (look > turn.grantedAtAttempt) {
-                abandon(turn, LossReason.NOT_HELD, now, out);
+                abandon(turn, LossReason.NOT_HELD, out);
             }
             return soon();
         }
@@ -287,7 +286,7 @@ class HandOver {
         close(turn, out);
         Waiter first = promotable(turn, caller, now);
         if (first == null && turn.first == null) {
-            abandon(turn, LossReason.NOT_HELD, now, out);
+            abandon(turn, LossReason.NOT_HELD, out);
             return;
         }
         if (first != null) {
@@ -342,7 +341,8 @@ class HandOver {
     void reserve(Turn turn, long now, List<Effect> out) {
         turn.isReserving = true;
         long floor = turn.token + Math.min(turn.size, bounds.mostHandOvers());
-        out.add(new Effect.Reserve(turn, turn.nextLook(now).withWaiting(Waiting.NONE).withTokenFloor(floor)));
+        out.add(new Effect.Reserve(
+                turn, turn.nextLook(now).withWaiting(Waiting.NONE).withTokenFloor(floor)));
     }
 
     /** The store answered {@link Effect.Reserve}. */
@@ -351,9 +351,10 @@ class HandOver {
         turn.isReserving = false;
         if (turn == holding) {
             if (!(answer instanceof Acquired acquired)) {
-                abandon(turn, LossReason.NOT_HELD, now, out);
+                abandon(turn, LossReason.NOT_HELD, out);
             } else if (acquired.fencingToken() == asked.tokenFloor()) {
-                // It was valid until this answer came, so no other claim was granted before the store acknowledged this.
+                // It was valid until this answer came, so no other claim was granted before the store acknowledged
+                // this.
                 long sent = turn.sentAt(asked.attempt());
                 long granted = StoreDurations.leaseNanos(acquired.lease());
                 turn.storeToken = asked.tokenFloor();
@@ -509,7 +510,7 @@ class HandOver {
     }
 
     /** Lost, or not wanted; what the store may have of it is released. */
-    private void abandon(Turn turn, @Nullable LossReason told, long now, List<Effect> out) {
+    private void abandon(Turn turn, @Nullable LossReason told, List<Effect> out) {
         lose(turn, told, out);
         out.add(new Effect.Release(turn, turn.claim()));
     }
@@ -530,13 +531,13 @@ class HandOver {
             return;
         }
         Waiter owner = turn.owner;
-        boolean isOver = owner != null
+        if (owner != null
+                && turn.size > 0
                 && owner.standing == Standing.OWNER
-                && Validity.isOver(owner.validUntilNanos, now);
-        if (isOver && turn.size > 0) {
+                && Validity.isOver(owner.validUntilNanos, now)) {
             over(owner);
             if (turn.isReserving || !handOver(turn, now, out)) {
-                abandon(turn, null, now, out);
+                abandon(turn, null, out);
             }
         }
     }

@@ -194,8 +194,7 @@ public final class HandOvers {
      * @param out what is to be done
      * @return the answer for the claim
      */
-    public LockAttempt looked(
-            Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
+    public LockAttempt looked(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
         Turn turn = asked.turn();
         return turn.of.looked(turn, asked.claim().attempt(), waiters.get(id), answer, now, out);
     }

@@ -17,8 +17,7 @@ final class HandingOverStore implements Store {
         this.below = below;
         this.mutant = mutant;
         SplittableRandom chances = world.chancesOf("hand-over", 0);
-        bounds = new Bounds(
-                1 + chances.nextInt(4) / 3, plan.lease().toNanos() * (1 + chances.nextInt(4)) / 8);
+        bounds = new Bounds(1 + chances.nextInt(4) / 3, plan.lease().toNanos() * (1 + chances.nextInt(4)) / 8);
     }
 
     @Override
