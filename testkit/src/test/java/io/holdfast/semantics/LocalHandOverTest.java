@@ -90,7 +90,7 @@ class LocalHandOverTest {
         subscribe(lease(owner).release());
     }
 
-    private long commands() {
+    private int commands() {
         return faulty.on(Operation.TRY_ACQUIRE).calls()
                 + faulty.on(Operation.RELEASE).calls()
                 + faulty.on(Operation.RENEW).calls();
@@ -210,7 +210,7 @@ class LocalHandOverTest {
     void tryAcquirePassesNoneThatWaits() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         TestSubscriber<LockLease> waiting = subscribe(lock.acquire());
-        long before = commands();
+        int before = commands();
         assertThat(holds(subscribe(lock.tryAcquire()))).isFalse();
         assertThat(commands()).as("known here").isEqualTo(before);
         release(holder);

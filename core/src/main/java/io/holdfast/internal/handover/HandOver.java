@@ -116,16 +116,11 @@ class HandOver {
     }
 
     /** Never the one that holds the lock: others wait for its end. */
-    Turn turnToJoin(Waiter waiter) {
+    private Turn turnToJoin(Waiter waiter) {
         if (next == null) {
             next = newTurn(waiter);
         }
         return next;
-    }
-
-    @Nullable
-    Turn holding() {
-        return holding;
     }
 
     private Turn newTurn(Waiter first) {
@@ -432,7 +427,7 @@ class HandOver {
         return turn.size > 0;
     }
 
-    boolean isPassable(Turn turn, long now) {
+    private boolean isPassable(Turn turn, long now) {
         return turn.size > 0
                 && turn.handOvers < bounds.mostHandOvers()
                 && now - turn.begunAtNanos < bounds.nanos()

@@ -25,17 +25,6 @@ public final class WrongHandOvers {
         return (bounds, now) -> new HandOvers((key, lease) -> wrong.of(key, lease, bounds), now);
     }
 
-    /** Who comes while the turn lasts is served in it, and it lasts as long as there is one. */
-    public static Decisions withoutBounds() {
-        return each((key, lease, bounds) -> new HandOver(key, lease, new Bounds(1 << 20, Long.MAX_VALUE)) {
-            @Override
-            Turn turnToJoin(Waiter waiter) {
-                Turn now = holding();
-                return now != null && now.owner != null ? now : super.turnToJoin(waiter);
-            }
-        });
-    }
-
     /** The store is not asked for a block of tokens. */
     public static Decisions aboveTheCeiling() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
