@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.internal.DeliveryLine;
 import io.holdfast.internal.handover.Bounds;
 import io.holdfast.internal.handover.Effect;
 import io.holdfast.internal.handover.HandOvers;
@@ -44,6 +45,7 @@ final class HandingOver implements ForwardingLockBackend {
 
     private final LockBackend store;
     private final Scheduler clock;
+    private final DeliveryLine line;
     private final Shard[] shards = new Shard[SHARDS];
 
     /** Written once. */
@@ -57,6 +59,7 @@ final class HandingOver implements ForwardingLockBackend {
     HandingOver(LockBackend store, LongFunction<HandOvers> decisions, Scheduler clock) {
         this.store = store;
         this.clock = clock;
+        line = new DeliveryLine(clock);
         for (int i = 0; i < SHARDS; i++) {
             shards[i] = new Shard(decisions.apply(now()));
         }
@@ -148,6 +151,13 @@ final class HandingOver implements ForwardingLockBackend {
         return "LocalHandOver[%s%s]".formatted(store, kept.isEmpty() ? "" : ", " + kept);
     }
 
+    /** What becomes of something that has happened. */
+    @FunctionalInterface
+    private interface Decision<R extends @Nullable Object> {
+
+        R of(HandOvers locks, long now, List<Effect> out);
+    }
+
     /** Some of the locks. Its monitor guards what it decides by. */
     private final class Shard {
 
@@ -157,13 +167,54 @@ final class HandingOver implements ForwardingLockBackend {
             this.locks = locks;
         }
 
-        Mono<LockAttempt> look(LockClaim claim) {
+        /** What a claim of this process asked for: others are signalled on other threads, so that it need not wait for their subscribers. */
+        private <R extends @Nullable Object> R decide(Decision<R> decision) {
+            return decide(decision, line::deliver);
+        }
+
+        private <R extends @Nullable Object> R decide(Decision<R> decision, Consumer<Runnable> deliver) {
             List<Effect> effects = new ArrayList<>(2);
-            Reply<LockAttempt> reply;
+            R reply;
             synchronized (locks) {
-                reply = locks.look(claim, now(), effects);
+                reply = decision.of(locks, now(), effects);
+                enqueue(effects);
             }
-            carryOut(effects);
+            for (Effect effect : effects) {
+                carryOut(effect, deliver);
+            }
+            return reply;
+        }
+
+        /** Within the monitor, so that signals come in the order of the decisions. */
+        private void enqueue(List<Effect> effects) {
+            for (Effect effect : effects) {
+                if (effect instanceof Effect.Push push) {
+                    push.watch().accept(push.signal());
+                }
+            }
+        }
+
+        private void carryOut(Effect effect, Consumer<Runnable> deliver) {
+            if (effect instanceof Effect.Push push) {
+                SignalSink watch = (SignalSink) push.watch(); // all are, see Signals
+                if (watch.isDue()) {
+                    deliver.accept(watch);
+                }
+            } else if (effect instanceof Effect.Watch watch) {
+                watch(watch.turn());
+            } else if (effect instanceof Effect.Unwatch unwatch) {
+                unwatch(unwatch.turn());
+            } else if (effect instanceof Effect.Reserve reserve) {
+                reserve(reserve);
+            } else if (effect instanceof Effect.Release release) {
+                releaseAlone(release.claim());
+            } else if (effect instanceof Effect.Resume resume) {
+                resume(resume.waiter(), deliver);
+            }
+        }
+
+        Mono<LockAttempt> look(LockClaim claim) {
+            Reply<LockAttempt> reply = decide((locks, now, out) -> locks.look(claim, now, out));
             if (reply instanceof Reply.Answer<LockAttempt> it) {
                 return Mono.just(it.answer());
             }
@@ -172,24 +223,11 @@ final class HandingOver implements ForwardingLockBackend {
 
         private Mono<LockAttempt> lookOf(Reply.Ask<LockAttempt> ask, String id) {
             return Mono.defer(() -> store.tryAcquire(ask.claim()))
-                    .map(answer -> looked(ask, id, answer))
-                    .doFinally(end -> {
-                        List<Effect> effects = new ArrayList<>(1);
-                        synchronized (locks) {
-                            locks.lookFailed(ask, id, effects); // does nothing if it was answered
-                        }
-                        carryOut(effects);
-                    });
-        }
-
-        private LockAttempt looked(Reply.Ask<LockAttempt> ask, String id, LockAttempt answer) {
-            List<Effect> effects = new ArrayList<>(2);
-            LockAttempt own;
-            synchronized (locks) {
-                own = locks.looked(ask, id, answer, now(), effects);
-            }
-            carryOut(effects);
-            return own;
+                    .map(answer -> decide((locks, now, out) -> locks.looked(ask, id, answer, now, out)))
+                    .doFinally(end -> decide((locks, now, out) -> {
+                        locks.lookFailed(ask, id, out); // does nothing if it was answered
+                        return null;
+                    }));
         }
 
         Mono<Renewal> renew(LockClaim claim) {
@@ -218,11 +256,10 @@ final class HandingOver implements ForwardingLockBackend {
         }
 
         void renewed(Turn turn, String id, long sentAt, Renewal answer) {
-            List<Effect> effects = new ArrayList<>(1);
-            synchronized (locks) {
-                locks.renewed(turn, id, sentAt, answer, now(), effects);
-            }
-            carryOut(effects);
+            decide((locks, now, out) -> {
+                locks.renewed(turn, id, sentAt, answer, now, out);
+                return null;
+            });
         }
 
         void renewalFailed(Turn turn) {
@@ -232,19 +269,17 @@ final class HandingOver implements ForwardingLockBackend {
         }
 
         Mono<Ownership> release(LockClaim claim) {
-            List<Effect> effects = new ArrayList<>(2);
-            Reply<Ownership> reply;
-            Sinks.One<Mono<Ownership>> putOff = null;
-            synchronized (locks) {
-                reply = locks.release(claim, now(), effects);
-                if (reply instanceof Reply.Later<Ownership> later) {
-                    putOff = Sinks.one();
-                    later.waiter().resumeWith(goOn(putOff, claim.id()));
+            AtomicReference<Sinks.One<Mono<Ownership>>> putOff = new AtomicReference<>();
+            Reply<Ownership> reply = decide((locks, now, out) -> {
+                Reply<Ownership> decided = locks.release(claim, now, out);
+                if (decided instanceof Reply.Later<Ownership> later) {
+                    putOff.set(Sinks.one());
+                    later.waiter().resumeWith(goOn(putOff.get(), claim.id()));
                 }
-            }
-            carryOut(effects);
-            if (putOff != null) {
-                return putOff.asMono().flatMap(outcome -> outcome);
+                return decided;
+            });
+            if (reply instanceof Reply.Later<Ownership>) {
+                return putOff.get().asMono().flatMap(outcome -> outcome);
             }
             return reply instanceof Reply.Forward<Ownership> ? store.release(claim) : outcome(reply, claim.id());
         }
@@ -270,55 +305,26 @@ final class HandingOver implements ForwardingLockBackend {
             };
         }
 
-        private void resume(Waiter waiter) {
-            List<Effect> effects = new ArrayList<>(2);
-            Reply<Ownership> reply;
-            Consumer<Reply<Ownership>> goOn;
-            synchronized (locks) {
-                reply = locks.resumed(waiter, now(), effects);
-                goOn = reply == null ? null : waiter.takeResume();
-            }
-            carryOut(effects);
+        private void resume(Waiter waiter, Consumer<Runnable> deliver) {
+            Runnable goOn = decide(
+                    (locks, now, out) -> {
+                        Reply<Ownership> reply = locks.resumed(waiter, now, out);
+                        Consumer<Reply<Ownership>> putOff = reply == null ? null : waiter.takeResume();
+                        return putOff == null ? null : () -> putOff.accept(reply);
+                    },
+                    deliver);
             if (goOn != null) {
-                goOn.accept(requireNonNull(reply));
+                goOn.run();
             }
         }
 
         private void signalled(Turn turn, @Nullable WatchSignal signal) {
-            List<Effect> effects = new ArrayList<>(2);
-            synchronized (locks) {
-                locks.signalled(turn, signal, now(), effects);
-            }
-            carryOut(effects);
-        }
-
-        private void carryOut(List<Effect> effects) {
-            for (Effect effect : effects) {
-                carryOut(effect);
-            }
-        }
-
-        private void carryOut(Effect effect) {
-            if (effect instanceof Effect.Push push) {
-                Trampoline.run(() -> push(push));
-            } else if (effect instanceof Effect.Watch watch) {
-                watch(watch.turn());
-            } else if (effect instanceof Effect.Unwatch unwatch) {
-                unwatch(unwatch.turn());
-            } else if (effect instanceof Effect.Reserve reserve) {
-                reserve(reserve);
-            } else if (effect instanceof Effect.Release release) {
-                releaseAlone(release.claim());
-            } else if (effect instanceof Effect.Resume resume) {
-                resume(resume.waiter());
-            }
-        }
-
-        private void push(Effect.Push push) {
-            var watch = push.waiter().watch();
-            if (watch != null) {
-                watch.accept(push.signal());
-            }
+            decide(
+                    (locks, now, out) -> {
+                        locks.signalled(turn, signal, now, out);
+                        return null;
+                    },
+                    line::deliverHere);
         }
 
         private void reserve(Effect.Reserve reserve) {
@@ -338,11 +344,12 @@ final class HandingOver implements ForwardingLockBackend {
         }
 
         private void reserved(Effect.Reserve reserve, @Nullable LockAttempt answer) {
-            List<Effect> effects = new ArrayList<>(2);
-            synchronized (locks) {
-                locks.reserved(reserve, answer, now(), effects);
-            }
-            carryOut(effects);
+            decide(
+                    (locks, now, out) -> {
+                        locks.reserved(reserve, answer, now, out);
+                        return null;
+                    },
+                    line::deliverHere);
         }
 
         private void releaseAlone(LockClaim claim) {
@@ -383,16 +390,15 @@ final class HandingOver implements ForwardingLockBackend {
             }
         }
 
-        @Nullable
-        Waiter watched(LockClaim claim, SignalSink sink) {
+        boolean isWatchedBy(SignalSink sink, LockClaim claim) {
             synchronized (locks) {
                 return locks.watch(claim, sink, now());
             }
         }
 
-        void unwatched(Waiter waiter, SignalSink sink) {
+        void unwatched(SignalSink sink) {
             synchronized (locks) {
-                locks.unwatched(waiter, sink);
+                locks.unwatched(sink.claimId(), sink);
             }
         }
     }
@@ -410,19 +416,11 @@ final class HandingOver implements ForwardingLockBackend {
 
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            AtomicReference<Waiter> watched = new AtomicReference<>();
-            SignalSink sink = new SignalSink(subscriber, cancelled -> {
-                Waiter waiter = watched.get();
-                if (waiter != null) {
-                    shard.unwatched(waiter, cancelled);
-                }
-            });
-            Waiter waiter = shard.watched(claim, sink);
-            if (waiter == null) {
-                store.watch(claim).subscribe(subscriber);
-            } else {
-                watched.set(waiter);
+            SignalSink sink = new SignalSink(claim.id(), subscriber, shard::unwatched);
+            if (shard.isWatchedBy(sink, claim)) {
                 subscriber.onSubscribe(sink);
+            } else {
+                store.watch(claim).subscribe(subscriber);
             }
         }
     }

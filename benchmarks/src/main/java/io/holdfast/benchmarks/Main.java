@@ -25,13 +25,14 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
+            usage: run redis|redlock|hand-over|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
                                                                               its name; the rest of what is in FOLDER stays
                    run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
     static final String REDIS = "redis";
     static final String REDLOCK = "redlock";
+    static final String HAND_OVER = "hand-over";
 
     private final Plan plan;
     private final Path folder;
@@ -60,6 +61,7 @@ public final class Main {
         switch (what) {
             case REDIS -> run(Plan.redis(), folder, part, Report::goalsOfRedis);
             case REDLOCK -> run(Plan.redlock(), folder, part, Report::goalsOfRedlock);
+            case HAND_OVER -> run(Plan.handOver(), folder, part, Report::goalsOfHandOver);
             case "quick" -> run(Plan.quick(), folder, part);
             case "contended" -> run(Plan.contended(), folder, part);
             case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
@@ -75,7 +77,8 @@ public final class Main {
 
     /** What is run after each change is not stored. */
     private static String folderOf(String what) {
-        return (what.equals(REDIS) || what.equals(REDLOCK) ? "benchmarks/target/" : "benchmarks/results/") + what;
+        boolean isOfOnePart = List.of(REDIS, REDLOCK, HAND_OVER).contains(what);
+        return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }
 
     private static void run(Plan plan, Path folder, String part) throws IOException {

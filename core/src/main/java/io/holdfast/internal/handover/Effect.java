@@ -2,17 +2,18 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import java.util.function.Consumer;
 
 /** What is to be done besides answering, in order. */
 public sealed interface Effect {
 
     /**
-     * Tells a claim of this process.
+     * Signals something to a claim of this process.
      *
-     * @param waiter whom
+     * @param watch of the claim. It hears its signals in the order of the decisions
      * @param signal what
      */
-    record Push(Waiter waiter, WatchSignal signal) implements Effect {}
+    record Push(Consumer<WatchSignal> watch, WatchSignal signal) implements Effect {}
 
     /**
      * Watches the turn's claim at the store.

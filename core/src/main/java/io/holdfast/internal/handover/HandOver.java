@@ -251,7 +251,7 @@ class HandOver {
 
     private static void push(Waiter waiter, WatchSignal signal, List<Effect> out) {
         if (waiter.watch != null) {
-            out.add(new Effect.Push(waiter, signal));
+            out.add(new Effect.Push(waiter.watch, signal));
         }
     }
 

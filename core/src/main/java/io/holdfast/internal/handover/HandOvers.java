@@ -83,29 +83,30 @@ public final class HandOvers {
      * @param claim which
      * @param watch whom to tell
      * @param now the time
-     * @return null when the watch is the store's business
+     * @return false when the watch is the store's business
      */
-    public @Nullable Waiter watch(LockClaim claim, Consumer<WatchSignal> watch, long now) {
+    public boolean watch(LockClaim claim, Consumer<WatchSignal> watch, long now) {
         Waiter waiter = waiters.get(claim.id());
         if (waiter == null) {
             if (!concerns(claim) || tombstones.containsKey(claim.id())) {
-                return null;
+                return false;
             }
             waiter = add(claim);
             sweepInTime(now);
         }
         waiter.watch = watch;
-        return waiter;
+        return true;
     }
 
     /**
      * A claim is not watched any more.
      *
-     * @param waiter which
+     * @param id of the claim
      * @param watch what {@link #watch} was told
      */
-    public void unwatched(Waiter waiter, Consumer<WatchSignal> watch) {
-        if (waiter.watch == watch) {
+    public void unwatched(String id, Consumer<WatchSignal> watch) {
+        Waiter waiter = waiters.get(id);
+        if (waiter != null && waiter.watch == watch) {
             waiter.watch = null;
             if (waiter.standing == Standing.OUTSIDE) {
                 remove(waiter);

@@ -61,15 +61,6 @@ public final class Waiter {
     }
 
     /**
-     * Whom to tell.
-     *
-     * @return null when no subscriber watches
-     */
-    public @Nullable Consumer<WatchSignal> watch() {
-        return watch;
-    }
-
-    /**
      * What continues its release.
      *
      * @param continuation told what became of it
