@@ -254,6 +254,21 @@ class LocalHandOverTest {
     }
 
     @Test
+    void aTurnIsReleasedOnceAlthoughItsBlockComesLater() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(10)));
+        release(holder);
+        pass(Duration.ofMillis(6));
+        release(waiting.get(0));
+        pass(Duration.ofMillis(10));
+        assertThat(faulty.on(Operation.RELEASE).calls())
+                .as("another one could overtake that of the owner, which would be told of a loss")
+                .isOne();
+        release(waiting.get(1));
+    }
+
+    @Test
     void aReleaseWaitsForTheBlockThatTheNextOwnerNeeds() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);

@@ -171,7 +171,7 @@ class HandOver {
             turn.looking = 0;
         }
         if (turn != holding && turn != next) {
-            if (answer instanceof Acquired) {
+            if (answer instanceof Acquired && !turn.isReleased) {
                 out.add(new Effect.Release(turn, turn.claim()));
             }
             return soon(); // it is over: the claim looks for another one
@@ -359,7 +359,7 @@ class HandOver {
             } else {
                 turn.storeToken = acquired.fencingToken(); // not the block that was asked for: nothing is handed over
             }
-        } else if (answer instanceof Acquired) {
+        } else if (answer instanceof Acquired && !turn.isReleased) {
             out.add(new Effect.Release(turn, turn.claim())); // it was lost before, and this look has taken it again
         }
         resume(turn, out);
@@ -397,6 +397,7 @@ class HandOver {
             end(turn, out);
         }
         waiter.standing = Standing.LEAVING;
+        turn.isReleased = true;
         return new Reply.Ask<>(turn, turn.claim());
     }
 
@@ -420,6 +421,7 @@ class HandOver {
             return over(waiter, Ownership.NOT_HELD);
         }
         waiter.standing = Standing.LEAVING;
+        turn.isReleased = true;
         return new Reply.Ask<>(turn, turn.claim());
     }
 

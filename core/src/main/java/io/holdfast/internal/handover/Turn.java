@@ -53,6 +53,9 @@ public final class Turn {
     /** The store has acknowledged that no other claim gets a token up to this one. */
     long ceiling;
 
+    /** A claim of this process releases it, with the number of its last look: a look that comes later takes nothing. */
+    boolean isReleased;
+
     boolean isReserving;
     boolean isDoubted;
     int handOvers;
