@@ -147,7 +147,12 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
     }
 
     private boolean hasToBeUndone(int master) {
-        return !(outcome instanceof Election.Next.Won) && !election.hasRefused(master) && !election.isPending(master);
+        return !keepsWhatItHeld() && !(outcome instanceof Election.Next.Won) && !election.hasRefused(master) && !election.isPending(master);
+    }
+
+    /** A holder that looks again, and hears from too few masters, may hold the lock as before. Its owner releases it, or it ends by itself. */
+    private boolean keepsWhatItHeld() {
+        return wasHeld && !(outcome instanceof Election.Next.Lost);
     }
 
     private void settle() {
@@ -199,12 +204,16 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
     }
 
     private void ended(boolean split) {
+        boolean keeps;
+        synchronized (this) {
+            keeps = keepsWhatItHeld();
+        }
         candidate.roundLost(split, ballots.elapsedNanos());
-        if (wasHeld) {
+        if (wasHeld && !keeps) {
             candidate.notHeld();
         }
         undoWhatHasTo();
-        if (claim.waiting() == Waiting.NONE && !candidate.isWatched() && !split && !hasLeft()) {
+        if (!keeps && claim.waiting() == Waiting.NONE && !candidate.isWatched() && !split && !hasLeft()) {
             // Its owner does not come back to release it; or there is no vote that would look like a lock then.
             candidates.forget(candidate);
         }
@@ -262,6 +271,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
     private synchronized boolean mayStillStand(int master) {
         LockClaim look = looks[master];
         return look != null
+                && !keepsWhatItHeld()
                 && !(outcome instanceof Election.Next.Won)
                 && !election.hasRefused(master)
                 && candidate.isPresent(master, look);
