@@ -396,9 +396,7 @@ class HandOver {
             }
             end(turn, out);
         }
-        waiter.standing = Standing.LEAVING;
-        turn.isReleased = true;
-        return new Reply.Ask<>(turn, turn.claim());
+        return release(turn, waiter);
     }
 
     private static Reply<Ownership> over(Waiter waiter, Ownership answer) {
@@ -409,17 +407,28 @@ class HandOver {
     private Reply<Ownership> leave(Turn turn, Waiter waiter, List<Effect> out) {
         boolean wasFirst = turn.first == waiter;
         turn.remove(waiter);
-        if (turn != next || isStillWanted(turn, wasFirst)) {
+        boolean isOfNoUse = turn == next ? !isStillWanted(turn, wasFirst) : turn == holding && isIdle(turn);
+        if (!isOfNoUse) {
             if (turn == next && (wasFirst || turn.isDue)) {
                 changed(turn, out);
             }
             return over(waiter, Ownership.NOT_HELD);
         }
-        next = null;
-        unwatch(turn, out);
-        if (turn.attempt == 0) {
-            return over(waiter, Ownership.NOT_HELD);
+        if (turn == holding) {
+            end(turn, out);
+        } else {
+            next = null;
+            unwatch(turn, out);
         }
+        return turn.attempt == 0 ? over(waiter, Ownership.NOT_HELD) : release(turn, waiter);
+    }
+
+    /** Granted, when none of its waiters could be told. */
+    private static boolean isIdle(Turn turn) {
+        return turn.owner == null && turn.size == 0;
+    }
+
+    private static Reply<Ownership> release(Turn turn, Waiter waiter) {
         waiter.standing = Standing.LEAVING;
         turn.isReleased = true;
         return new Reply.Ask<>(turn, turn.claim());

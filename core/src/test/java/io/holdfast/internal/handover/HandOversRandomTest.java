@@ -246,6 +246,9 @@ class HandOversRandomTest {
             }
             assertThat(token).as("token of " + who).isGreaterThan(lastToken);
             lastToken = token;
+            if (foreigner != null) {
+                foreigner.hasSeenOwner(who);
+            }
         }
 
         /** A claim of the process that hands over, and what its client would do. */
@@ -442,6 +445,18 @@ class HandOversRandomTest {
             void hasSeen(Claimant claimant) {
                 if (hasPlace) {
                     cameLater.add(claimant.id);
+                }
+            }
+
+            /** One turn may have a place ahead of this one, and be joined later. */
+            void hasSeenOwner(String who) {
+                if (now - lookedAt > lease.toNanos() / 4) {
+                    hasPlace = false; // the store may have given it away
+                    cameLater.clear();
+                    passed = 0;
+                } else if (cameLater.contains(who)) {
+                    passed++;
+                    assertThat(passed).as("passed by claims that came later").isLessThanOrEqualTo(most + 1);
                 }
             }
 
