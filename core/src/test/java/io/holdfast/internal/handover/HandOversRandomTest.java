@@ -450,13 +450,19 @@ class HandOversRandomTest {
 
             /** One turn may have a place ahead of this one, and be joined later. */
             void hasSeenOwner(String who) {
-                if (now - lookedAt > lease.toNanos() / 4) {
-                    hasPlace = false; // the store may have given it away
-                    cameLater.clear();
-                    passed = 0;
-                } else if (cameLater.contains(who)) {
+                forgetAnOldPlace();
+                if (cameLater.contains(who)) {
                     passed++;
                     assertThat(passed).as("passed by claims that came later").isLessThanOrEqualTo(most + 1);
+                }
+            }
+
+            /** The store may have given it away. */
+            private void forgetAnOldPlace() {
+                if (now - lookedAt > lease.toNanos() / 4) {
+                    hasPlace = false;
+                    cameLater.clear();
+                    passed = 0;
                 }
             }
 
@@ -465,6 +471,7 @@ class HandOversRandomTest {
                     leave();
                     return;
                 }
+                forgetAnOldPlace();
                 attempt++;
                 lookedAt = now;
                 LockAttempt answer = atStore(store.look(
