@@ -116,11 +116,16 @@ class HandOver {
     }
 
     /** Never the one that holds the lock: others wait for its end. */
-    private Turn turnToJoin(Waiter waiter) {
+    Turn turnToJoin(Waiter waiter) {
         if (next == null) {
             next = newTurn(waiter);
         }
         return next;
+    }
+
+    @Nullable
+    Turn holding() {
+        return holding;
     }
 
     private Turn newTurn(Waiter first) {

@@ -2,6 +2,7 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -68,5 +69,27 @@ public final class WrongHandOvers {
                 }
             }
         });
+    }
+
+    /** A turn goes on as long as claims of its process come, those that come later too. */
+    public static Decisions withoutABound() {
+        Bounds none = new Bounds(1 << 20, Long.MAX_VALUE);
+        return (bounds, now) -> new HandOvers(
+                (key, lease) -> new HandOver(key, lease, none) {
+                    @Override
+                    Turn turnToJoin(Waiter waiter) {
+                        Turn held = holding();
+                        return held != null && held.owner != null ? held : super.turnToJoin(waiter);
+                    }
+
+                    @Override
+                    void reserve(Turn turn, long at, List<Effect> out) {
+                        turn.isReserving = true;
+                        long floor = turn.token + none.mostHandOvers();
+                        out.add(new Effect.Reserve(
+                                turn, turn.nextLook(at).withWaiting(Waiting.NONE).withTokenFloor(floor)));
+                    }
+                },
+                now);
     }
 }
