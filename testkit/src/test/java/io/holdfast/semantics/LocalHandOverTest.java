@@ -11,8 +11,11 @@ import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
@@ -39,8 +42,25 @@ class LocalHandOverTest {
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final List<LockClient> clients = new ArrayList<>();
     private final FaultyLockBackend faulty = FaultyLockBackend.over(store, clock);
-    private final ReactiveLock lock = process(faulty, it -> it).lock(NAME);
+    private final List<LockClaim> looks = new ArrayList<>();
+    private final ReactiveLock lock = process(recorded(), it -> it).lock(NAME);
     private final ReactiveLock foreign = process(store, it -> it).lock(NAME);
+
+    /** Remembers which looks the store was asked for. */
+    private LockBackend recorded() {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return faulty;
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                looks.add(claim);
+                return faulty.tryAcquire(claim);
+            }
+        };
+    }
 
     private LockClient process(LockBackend backend, UnaryOperator<LocalHandOver.Builder> bounds) {
         LockBackend handsOver =
@@ -297,6 +317,103 @@ class LocalHandOverTest {
         release(waiting.get(0));
         assertThat(lease(waiting.get(1)).remaining()).isLessThan(LEASE.minusMillis(300));
         release(waiting.get(1));
+    }
+
+    @Test
+    void aProcessThatStandsStillInATurnGivesNothingAwayAfterwards() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        release(waiting.get(0));
+        TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
+        faulty.on(Operation.RENEW).always(Fault.lostRequest());
+        faulty.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
+        pass(Duration.ofSeconds(40));
+        faulty.heal();
+        assertThat(loss.getReceivedOnNext()).hasSize(1);
+        assertThat(holds(other)).isTrue();
+        assertThat(holds(waiting.get(2))).isFalse();
+        subscribe(lease(waiting.get(1)).release());
+        assertThat(holds(waiting.get(2))).as("the other one still has it").isFalse();
+        release(other);
+        pass(LEASE);
+        assertThat(lease(waiting.get(2)).fencingToken())
+                .isGreaterThan(lease(other).fencingToken());
+        release(waiting.get(2));
+    }
+
+    @Test
+    void aClaimThatTheStoreDroppedWhileAWaiterWasGrantedIsALossOfThatWaiter() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        release(waiting.get(0));
+        TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
+        LockClaim turn = looks.get(looks.size() - 1);
+        assertThat(subscribe(store.release(turn)).getReceivedOnNext()).containsExactly(Ownership.HELD);
+        pass(LEASE.dividedBy(2));
+        assertThat(loss.getReceivedOnNext()).hasSize(1);
+        assertThat(holds(waiting.get(2))).isFalse();
+        release(other);
+        pass(LEASE);
+        assertThat(lease(waiting.get(2)).fencingToken())
+                .isGreaterThan(lease(other).fencingToken());
+        release(waiting.get(2));
+    }
+
+    @Test
+    void aClientThatClosesDuringATurnReleasesTheLockAndTellsAll() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        LockClient closing = process(faulty, it -> it);
+        List<TestSubscriber<LockLease>> waiting = waiters(closing.lock(NAME), 3);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        assertThat(holds(waiting.get(0))).isTrue();
+        TestSubscriber<Void> closed = TestSubscriber.create();
+        closing.close().subscribe(closed);
+        pass(Duration.ofSeconds(1));
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        assertThat(waiting.subList(1, 3)).allMatch(TestSubscriber::isTerminatedError);
+        assertThat(holds(other)).isTrue();
+        release(other);
+    }
+
+    @Test
+    void aReleaseWhoseReplyIsLostLetsTheNextTurnBeginAndTokensRise() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        release(waiting.get(0));
+        faulty.on(Operation.RELEASE).next(Fault.lostReply());
+        release(waiting.get(1));
+        pass(MOMENT);
+        assertThat(lease(other).fencingToken())
+                .isGreaterThan(lease(waiting.get(1)).fencingToken());
+        release(other);
+        pass(LEASE);
+    }
+
+    @Test
+    void tenThousandWaitersThatLeaveAtOnceLeaveNothing() {
+        ReactiveLock many = process(faulty, it -> it).lock(NAME);
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = IntStream.range(0, 10_000)
+                .mapToObj(i -> {
+                    TestSubscriber<LockLease> waiter = TestSubscriber.create();
+                    many.acquire().subscribe(waiter);
+                    return waiter;
+                })
+                .toList();
+        pass(MOMENT);
+        release(holder);
+        waiting.forEach(TestSubscriber::cancel);
+        waiting.stream().filter(LocalHandOverTest::holds).forEach(this::release);
+        pass(MOMENT);
+        assertThat(store.contents()).isEmpty();
+        assertThat(commands()).as("for ten thousand").isLessThan(10);
     }
 
     @Test

@@ -414,8 +414,10 @@ class HandOver {
         turn.remove(waiter);
         boolean isOfNoUse = turn == next ? !isStillWanted(turn, wasFirst) : turn == holding && isIdle(turn);
         if (!isOfNoUse) {
-            if (turn == next && (wasFirst || turn.isDue)) {
+            if (turn == next && turn.isDue) {
                 changed(turn, out);
+            } else if (turn == next && wasFirst && turn.first != null) {
+                push(turn.first, new WatchSignal.Changed(), out); // it looks for all from now on, when that is due
             }
             return over(waiter, Ownership.NOT_HELD);
         }
