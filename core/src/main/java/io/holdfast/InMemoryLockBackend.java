@@ -139,7 +139,7 @@ public final class InMemoryLockBackend implements LockBackend {
      */
     @Override
     public Mono<Void> close() {
-        List<InMemoryWatches.Watch> ended;
+        List<SignalSink> ended;
         synchronized (monitor) {
             closed = true;
             locks.clear();
@@ -179,7 +179,7 @@ public final class InMemoryLockBackend implements LockBackend {
     /** Decides inside the monitor, tells others outside of it: a subscriber may do anything, such as ask again. */
     private <A> A request(String verb, LockClaim claim, LongFunction<Outcome<A>> decision) {
         Outcome<A> outcome;
-        List<InMemoryWatches.Watch> told;
+        List<SignalSink> told;
         synchronized (monitor) {
             failIfClosed(verb, claim.key().name());
             outcome = decision.apply(now());
@@ -190,7 +190,7 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     private void open(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
-        InMemoryWatches.Watch watch = new InMemoryWatches.Watch(claim.id(), subscriber, this::close);
+        SignalSink watch = new SignalSink(claim.id(), subscriber, this::close);
         try {
             synchronized (monitor) {
                 failIfClosed("watch", claim.key().name());
@@ -203,7 +203,7 @@ public final class InMemoryLockBackend implements LockBackend {
         subscriber.onSubscribe(watch);
     }
 
-    private void close(InMemoryWatches.Watch watch) {
+    private void close(SignalSink watch) {
         synchronized (monitor) {
             watches.close(watch);
         }

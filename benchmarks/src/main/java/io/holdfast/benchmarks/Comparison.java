@@ -28,7 +28,9 @@ record Comparison(
         /** All lanes want one lock. */
         CONTENDED("RedisContended", "waiters"),
         /** Each lane acquires and releases a lock of its own, at five masters. */
-        QUORUM("RedlockUncontended", "inFlight");
+        QUORUM("RedlockUncontended", "inFlight"),
+        /** All lanes want one lock, at five masters. */
+        QUORUM_CONTENDED("RedlockContended", "waiters");
 
         private final String benchmark;
         private final String lanesName;
@@ -52,13 +54,18 @@ record Comparison(
         return new Comparison(Kind.QUORUM, peers, List.of(inFlight), masters, 1);
     }
 
+    /** One lock at five masters. */
+    static Comparison contendedQuorum(List<QuorumPeer> peers, Integer... waiters) {
+        return new Comparison(Kind.QUORUM_CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), 1);
+    }
+
     /** As reports call it. */
     String benchmark() {
         return kind.benchmark;
     }
 
     boolean isOneLock() {
-        return kind == Kind.CONTENDED;
+        return kind == Kind.CONTENDED || kind == Kind.QUORUM_CONTENDED;
     }
 
     /** A fault is for Holdfast alone: the ratio is to its own cycles without that fault. */
@@ -67,7 +74,7 @@ record Comparison(
     }
 
     boolean isQuorum() {
-        return kind == Kind.QUORUM;
+        return kind == Kind.QUORUM || kind == Kind.QUORUM_CONTENDED;
     }
 
     /** As reports tell a sample from others. */

@@ -10,6 +10,7 @@ import io.holdfast.benchmarks.report.Sample;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -103,6 +104,17 @@ final class Contestant implements AutoCloseable {
         values.put(Sample.SERVER_CPU, serverNanos / cycles / 1e3);
         values.put(
                 Sample.SWITCHES, clients.stream().mapToLong(Reading::switches).sum() / cycles);
+        values.put(
+                Sample.LONGEST_CYCLE,
+                clients.stream().mapToLong(it -> it.waits().cycleNanos()).max().orElseThrow() / 1e6);
+        values.put(
+                Sample.LONGEST_PAUSE,
+                clients.stream().mapToLong(it -> it.waits().pauseNanos()).max().orElseThrow() / 1e6);
+        if (clients.size() > 1) {
+            LongSummaryStatistics ofEach =
+                    clients.stream().mapToLong(Reading::cycles).summaryStatistics();
+            values.put(Sample.LEAST_SHARE, (double) ofEach.getMin() / ofEach.getMax());
+        }
         return values;
     }
 

@@ -102,6 +102,9 @@ final class Report {
         if (folder.endsWith(Main.REDLOCK)) {
             return Goals.ofRedlock();
         }
+        if (folder.endsWith(Main.HAND_OVER)) {
+            return Goals.ofHandOver();
+        }
         return folder.endsWith(Main.REDIS) ? Goals.ofRedis() : Goals.all();
     }
 
@@ -115,6 +118,10 @@ final class Report {
 
     static String goalsOfWaiting(Path folder) throws IOException {
         return goalsOf(Goals.ofWaiting(), folder);
+    }
+
+    static String goalsOfHandOver(Path folder) throws IOException {
+        return goalsOf(Goals.ofHandOver(), folder);
     }
 
     /** The goals of one module, what a cycle costs, and the load that says how far to trust them. */

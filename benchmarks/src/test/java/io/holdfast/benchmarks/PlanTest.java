@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 
 class PlanTest {
 
+    private static final List<String> METRICS = List.of(
+            Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION, Sample.LEAST_SHARE, Sample.LONGEST_PAUSE);
+
     /**
      * On two cores. A process starts in one to two and a half seconds, a turn takes 0.7 seconds beside what it measures, and many held
      * leases take ten.
@@ -55,6 +58,7 @@ class PlanTest {
     void plansTakeNoLongerThanTheirPageSays() {
         assertThat(secondsOf(Plan.redis())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.redlock())).isLessThan(4 * 60);
+        assertThat(secondsOf(Plan.handOver())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.waiting())).isLessThan(40);
         assertThat(secondsOf(Plan.quick())).isLessThan(15 * 60);
         assertThat(secondsOf(Plan.contended())).isLessThan(8 * 60);
@@ -62,7 +66,7 @@ class PlanTest {
 
     @Test
     void eachProcessWarmsUpForTenSeconds() {
-        assertThat(List.of(Plan.redis(), Plan.redlock(), Plan.waiting(), Plan.quick(), Plan.contended(), Plan.all()))
+        assertThat(List.of(Plan.redis(), Plan.redlock(), Plan.handOver(), Plan.waiting(), Plan.quick(), Plan.contended(), Plan.all()))
                 .allMatch(it -> it.warmUpSeconds() >= 10);
     }
 
@@ -75,7 +79,7 @@ class PlanTest {
                         if (!comparison.takesPart(peer, masters)) {
                             continue;
                         }
-                        for (String metric : List.of(Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION)) {
+                        for (String metric : METRICS) {
                             Map<String, String> parameters = comparison.parameters(peer, lanes, masters);
                             samples.add(new Sample(comparison.benchmark(), parameters, metric, 1, 1));
                         }
@@ -100,6 +104,12 @@ class PlanTest {
     void redlockPlanMeasuresAllThatTheGoalsOfRedlockAreAbout() {
         List<Sample> samples = samplesOf(Plan.redlock());
         assertThat(Goals.ofRedlock()).allMatch(it -> it.judge(samples).isPresent());
+    }
+
+    @Test
+    void handOverPlanMeasuresAllThatItsGoalsAreAbout() {
+        List<Sample> samples = samplesOf(Plan.handOver());
+        assertThat(Goals.ofHandOver()).allMatch(it -> it.judge(samples).isPresent());
     }
 
     @Test

@@ -57,6 +57,21 @@ public final class DeliveryLine {
         }
     }
 
+    /**
+     * Runs it now, unless this thread runs a delivery: then after that. For a thread that has nothing else to do until then, such as one that
+     * hears a store: what comes of it stays there for half a millisecond.
+     *
+     * @param delivery what to run
+     */
+    public void deliverHere(Runnable delivery) {
+        waiting.add(delivery);
+        if (RUNNING.get() == this) {
+            callHelp();
+        } else {
+            run();
+        }
+    }
+
     /** False when the scheduler is disposed. */
     private boolean isScheduled() {
         try {

@@ -130,6 +130,25 @@ class AcquireRoundTest {
         assertThat(five.contents()).isEmpty();
     }
 
+    /** As {@code LocalHandOver} does, for a block of tokens. */
+    @Test
+    void holderThatAsksForAHigherTokenAndHearsFromTooFewKeepsTheLock() {
+        LockClaim claim = Five.claim();
+        long token = client.mustAcquire(claim);
+        LockClaim higher = claim.withAttempt(2).withTokenFloor(token + 256);
+        client.down(1, 3);
+        client.hung(5);
+
+        assertThatThrownBy(() -> client.look(higher)).isInstanceOf(LockBackendException.class);
+        client.up();
+        five.pass(Five.LIMIT.multipliedBy(2));
+
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        assertThat(client.look(higher.withAttempt(3))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        assertThat(five.answer(client.backend.release(higher.withAttempt(3)))).isEqualTo(Ownership.HELD);
+    }
+
     @Test
     void contentionIsNotMistakenForAFailureNorAFailureForContention() {
         rival.down(3, 4, 5);

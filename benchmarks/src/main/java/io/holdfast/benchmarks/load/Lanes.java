@@ -20,6 +20,7 @@ public final class Lanes implements AutoCloseable {
 
     private final Peer peer;
     private final Count cycles;
+    private final Waits waits;
     private final Mono<Void> whileHolding;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final CountDownLatch running;
@@ -27,9 +28,10 @@ public final class Lanes implements AutoCloseable {
     /** Written by close. */
     private volatile boolean isStopping;
 
-    private Lanes(Peer peer, Count cycles, Mono<Void> whileHolding, int lanes) {
+    private Lanes(Peer peer, Count cycles, Waits waits, Mono<Void> whileHolding, int lanes) {
         this.peer = peer;
         this.cycles = cycles;
+        this.waits = waits;
         this.whileHolding = whileHolding;
         running = new CountDownLatch(lanes);
     }
@@ -42,8 +44,13 @@ public final class Lanes implements AutoCloseable {
      * @param cycles counts the ends of cycles
      */
     public static Lanes start(Peer peer, List<String> names, Count cycles, Mono<Void> whileHolding) {
+        return start(peer, names, cycles, new Waits(), whileHolding);
+    }
+
+    static Lanes start(Peer peer, List<String> names, Count cycles, Waits waits, Mono<Void> whileHolding) {
+        waits.restart();
         names.stream().distinct().forEach(peer::prepare);
-        Lanes lanes = new Lanes(peer, cycles, whileHolding, names.size());
+        Lanes lanes = new Lanes(peer, cycles, waits, whileHolding, names.size());
         for (String name : names) {
             if (peer.isBlocking()) {
                 lanes.startThread(name);
@@ -66,8 +73,12 @@ public final class Lanes implements AutoCloseable {
 
     /** Owned by the latch: the subscription ends by itself after {@link #close} or a failure. */
     private void subscribe(String name) {
-        var unused = Mono.defer(() -> peer.cycle(name, whileHolding))
-                .doOnSuccess(nothing -> cycles.increment())
+        long[] begun = new long[1]; // cycles of a lane follow each other
+        var unused = Mono.defer(() -> {
+                    begun[0] = System.nanoTime();
+                    return peer.cycle(name, whileHolding);
+                })
+                .doOnSuccess(nothing -> ended(begun[0]))
                 .repeat(() -> !isStopping)
                 .doFinally(signal -> running.countDown())
                 .subscribe(nothing -> {}, this::failed);
@@ -82,14 +93,20 @@ public final class Lanes implements AutoCloseable {
     private void cycleUntilStopped(String name) {
         try {
             while (!isStopping) {
+                long begun = System.nanoTime();
                 Object unused = peer.cycle(name, whileHolding).block();
-                cycles.increment();
+                ended(begun);
             }
         } catch (RuntimeException e) {
             failed(e);
         } finally {
             running.countDown();
         }
+    }
+
+    private void ended(long begunNanos) {
+        cycles.increment();
+        waits.cycleEnded(begunNanos);
     }
 
     private void failed(Throwable error) {

@@ -13,20 +13,26 @@ import java.util.Arrays;
  * @param cpuNanos of CPU, by all threads of the process
  * @param bytes that its Java threads have allocated
  * @param switches context switches of its threads, voluntary and not; 0 where the system does not tell
+ * @param waits the longest ones since the reading before
  */
-public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long switches) {
+public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long switches, Waits.Longest waits) {
 
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** Of this process. */
-    static Reading now(long cycles) {
+    static Reading now(long cycles, Waits.Longest waits) {
         long bytes = Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
                 .filter(it -> it > 0)
                 .sum();
         return new Reading(
-                cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes, ContextSwitches.ofThisProcess());
+                cycles,
+                System.nanoTime(),
+                SYSTEM.getProcessCpuTime(),
+                bytes,
+                ContextSwitches.ofThisProcess(),
+                waits);
     }
 
     /** What happened after the earlier reading. */
@@ -36,16 +42,18 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long s
                 nanos - earlier.nanos,
                 cpuNanos - earlier.cpuNanos,
                 bytes - earlier.bytes,
-                switches - earlier.switches);
+                switches - earlier.switches,
+                waits);
     }
 
     String toText() {
-        return "%d %d %d %d %d".formatted(cycles, nanos, cpuNanos, bytes, switches);
+        return "%d %d %d %d %d %d %d"
+                .formatted(cycles, nanos, cpuNanos, bytes, switches, waits.cycleNanos(), waits.pauseNanos());
     }
 
     static Reading parse(String text) {
         long[] numbers =
                 Arrays.stream(text.split(" ", -1)).mapToLong(Long::parseLong).toArray();
-        return new Reading(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
+        return new Reading(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], new Waits.Longest(numbers[5], numbers[6]));
     }
 }

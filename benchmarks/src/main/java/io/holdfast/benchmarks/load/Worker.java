@@ -32,6 +32,7 @@ final class Worker implements AutoCloseable {
     private final boolean isOneLock;
     private final String prefix;
     private final Count cycles = Count.here();
+    private final Waits waits = new Waits();
     private @Nullable Lanes lanes;
 
     private Worker(Peer peer, boolean isOneLock, String prefix) {
@@ -66,7 +67,7 @@ final class Worker implements AutoCloseable {
             }
             requireNoFailure();
             if (command.equals(READ)) {
-                return Reading.now(cycles.value()).toText();
+                return Reading.now(cycles.value(), waits.take()).toText();
             }
             stop();
             return "";
@@ -79,7 +80,7 @@ final class Worker implements AutoCloseable {
         List<String> names = isOneLock
                 ? Lanes.oneName(prefix, count)
                 : IntStream.range(0, count).mapToObj(number -> prefix + number).toList();
-        lanes = Lanes.start(peer, names, cycles, Mono.empty());
+        lanes = Lanes.start(peer, names, cycles, waits, Mono.empty());
     }
 
     private void requireNoFailure() {

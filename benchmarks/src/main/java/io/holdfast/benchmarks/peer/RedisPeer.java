@@ -1,5 +1,6 @@
 package io.holdfast.benchmarks.peer;
 
+import io.holdfast.LocalHandOver;
 import io.holdfast.redis.RedisLockBackend;
 import io.lettuce.core.RedisURI;
 
@@ -7,6 +8,8 @@ import io.lettuce.core.RedisURI;
 public enum RedisPeer implements PeerChoice {
     /** This library. */
     HOLDFAST,
+    /** The same, with a hand-over inside each process. */
+    HAND_OVER,
     /** {@code SET NX PX} and a script that compares and deletes: what the wire and the driver allow. It cannot wait. */
     LETTUCE,
     /** Redisson's plain lock, reactive. */
@@ -21,6 +24,8 @@ public enum RedisPeer implements PeerChoice {
         String uri = addresses.redis();
         return switch (this) {
             case HOLDFAST -> new HoldfastPeer(RedisLockBackend.create(RedisURI.create(uri)));
+            case HAND_OVER ->
+                new HoldfastPeer(LocalHandOver.over(RedisLockBackend.create(RedisURI.create(uri))));
             case LETTUCE -> new LettucePeer(uri);
             case REDISSON -> RedissonPeer.plain(uri);
             case REDISSON_FAIR -> RedissonPeer.fair(uri);

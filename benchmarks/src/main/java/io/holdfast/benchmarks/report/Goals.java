@@ -10,6 +10,7 @@ public final class Goals {
 
     private static final String PEER = "peer";
     private static final String HOLDFAST = "HOLDFAST";
+    private static final String HAND_OVER = "HAND_OVER";
     private static final String REDISSON = "REDISSON";
     private static final String REDISSON_PLAIN = "Redisson, plain";
     private static final String RAW = "LETTUCE";
@@ -119,6 +120,47 @@ public final class Goals {
     public static List<Goal> ofWaiting() {
         Selector threads = new Selector("WaitingThreads", "threads more", Map.of("waiters", "1000", PEER, HOLDFAST));
         return List.of(alone("ZooKeeper, 1000 waiters of one process, threads", "1 thread", threads, 0));
+    }
+
+    /** What a hand-over inside a process works towards, beside the same without it, in the order of the table. */
+    public static List<Goal> ofHandOver() {
+        List<Goal> goals = new ArrayList<>();
+        goals.add(handedOver("Redis, one lock, 256 flows of one process, cycles/s", "256", "1", 50));
+        goals.add(handedOver("Redis, one lock, 10 flows of one process, cycles/s", "10", "1", 8));
+        goals.add(handedOver("Redis, one lock, 128 flows in each of two processes, cycles/s", "256", "2", 20));
+        Selector quorum = new Selector("RedlockContended", Sample.THROUGHPUT, Map.of("waiters", "64"));
+        goals.add(handedOver("Redlock, one lock, 64 flows of one process, cycles/s", quorum, 100));
+        Selector serverCpu = oneLock(Sample.SERVER_CPU, "256", "1").with(PEER, HAND_OVER);
+        goals.add(alone("Redis, one lock, 256 flows, CPU of the server per hand-off", "1 µs", serverCpu, 2));
+        goals.add(handedOver("Redis, uncontended, one flow, cycles/s", redis(Sample.THROUGHPUT, "1"), 0.97));
+        for (String flows : List.of("256", "1000")) {
+            Selector shares = oneLock(Sample.LEAST_SHARE, flows, "2").with(PEER, HAND_OVER);
+            goals.add(new Goal(
+                    "Redis, one lock, %s flows in two processes, least share to greatest".formatted(flows),
+                    "1",
+                    shares,
+                    null,
+                    Bound.AT_LEAST,
+                    0.9));
+        }
+        // A turn of the other process, the round trips around it, and what the machine adds.
+        Selector pause = oneLock(Sample.LONGEST_PAUSE, "1000", "2").with(PEER, HAND_OVER);
+        goals.add(alone("Redis, one lock, 1000 flows in two processes, longest pause of one", "1 ms", pause, 20));
+        return goals;
+    }
+
+    private static Goal handedOver(String workload, String flows, String processes, double atLeast) {
+        return handedOver(workload, oneLock(Sample.THROUGHPUT, flows, processes), atLeast);
+    }
+
+    private static Goal handedOver(String workload, Selector both, double atLeast) {
+        return new Goal(
+                workload,
+                "without a hand-over",
+                both.with(PEER, HAND_OVER),
+                both.with(PEER, HOLDFAST),
+                Bound.AT_LEAST,
+                atLeast);
     }
 
     private static Selector redlock(String metric, String locks) {

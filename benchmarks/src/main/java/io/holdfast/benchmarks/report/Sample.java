@@ -28,6 +28,15 @@ public record Sample(String benchmark, Map<String, String> parameters, String me
     /** How often threads of the clients were put aside per cycle, because they waited or because another thread had its turn. */
     public static final String SWITCHES = "context switches/cycle";
 
+    /** From the subscription to the end of its cycle, of the flow that took longest. */
+    public static final String LONGEST_CYCLE = "longest cycle, ms";
+
+    /** For so long no cycle of one of the processes ended, although it had flows that waited. */
+    public static final String LONGEST_PAUSE = "longest pause of a process, ms";
+
+    /** Of the process that had the fewest, to that of the one that had the most. */
+    public static final String LEAST_SHARE = "cycles of the processes, least to most";
+
     /** With a copy of the parameters. */
     public Sample {
         parameters = Map.copyOf(parameters);

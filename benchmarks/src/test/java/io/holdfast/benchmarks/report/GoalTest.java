@@ -16,7 +16,7 @@ class GoalTest {
     private static final Selector THEIRS = OURS.with("peer", "OTHER");
 
     static List<List<Goal>> lists() {
-        return List.of(Goals.all(), Goals.ofRedis());
+        return List.of(Goals.all(), Goals.ofRedis(), Goals.ofHandOver());
     }
 
     private static Sample ours(double value, int round) {

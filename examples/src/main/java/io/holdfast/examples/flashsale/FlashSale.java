@@ -63,6 +63,20 @@ public final class FlashSale {
     }
 
     private static int run(Settings settings, RedisURI redis, PrintStream out) throws InterruptedException {
+        Report report = sell(settings.withLocalHandOver(false), redis, out);
+        if (!settings.localHandOver() || !report.isPromiseKept()) {
+            return report.isPromiseKept() ? KEPT : BROKEN;
+        }
+        Report handedOver = sell(settings, redis, out);
+        out.printf(
+                Locale.ROOT,
+                "Visits per second: %,.0f with a hand-over inside each shop, %,.0f without.%n",
+                handedOver.visitsPerSecond(),
+                report.visitsPerSecond());
+        return handedOver.isPromiseKept() ? KEPT : BROKEN;
+    }
+
+    private static Report sell(Settings settings, RedisURI redis, PrintStream out) throws InterruptedException {
         out.printf(
                 Locale.ROOT,
                 "Flash sale: %,d items, %,d buyers, Redis at %s:%d, %s%n",
@@ -79,7 +93,7 @@ public final class FlashSale {
             Report report = coordinator.run(redis.toURI().toString());
             out.print("\n" + report.toTable() + "\n");
             out.println(report.isPromiseKept() ? "No item was sold twice." : verdict(report));
-            return report.isPromiseKept() ? KEPT : BROKEN;
+            return report;
         }
     }
 
@@ -87,11 +101,13 @@ public final class FlashSale {
         if (!settings.withLock()) {
             return "WITHOUT a lock";
         }
-        return switch (settings.lock()) {
-            case REDIS -> "each sale under a Holdfast lock";
-            case REDLOCK -> "each sale under a Holdfast lock at five other servers";
-            case ZOOKEEPER -> "each sale under a Holdfast lock in ZooKeeper";
-        };
+        String lock =
+                switch (settings.lock()) {
+                    case REDIS -> "each sale under a Holdfast lock";
+                    case REDLOCK -> "each sale under a Holdfast lock at five other servers";
+                    case ZOOKEEPER -> "each sale under a Holdfast lock in ZooKeeper";
+                };
+        return settings.localHandOver() ? lock + ", handed over inside each shop" : lock;
     }
 
     private static LockServers serversOf(Settings settings, RedisURI redis) {

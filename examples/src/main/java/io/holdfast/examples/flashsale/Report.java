@@ -110,8 +110,12 @@ record Report(
             row(table, "its lock moved on after", "%s (lease %s)", millis(killed.movedOnAfter()), millis(lease()));
             row(table, "its unanswered buyers", "%,d, all taken over by the others", killed.returnedBuyers());
         });
-        row(table, "duration", "%.1f s, %,.0f visits per second", seconds(), visits.size() / seconds());
+        row(table, "duration", "%.1f s, %,.0f visits per second", seconds(), visitsPerSecond());
         return table.toString();
+    }
+
+    double visitsPerSecond() {
+        return visits.size() / seconds();
     }
 
     private int grants() {

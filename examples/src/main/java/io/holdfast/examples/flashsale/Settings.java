@@ -13,17 +13,27 @@ import java.util.Optional;
  * @param buyers each wants one
  * @param withLock whether each visit is under the lock
  * @param lock who guards it
+ * @param localHandOver whether the tills of a shop hand the lock over in its memory
  * @param redis the caller's server; empty for one that the demo starts
  */
-record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, Optional<RedisURI> redis) {
+record Settings(
+        int items,
+        int buyers,
+        boolean withLock,
+        LockAddress.Kind lock,
+        boolean localHandOver,
+        Optional<RedisURI> redis) {
 
     static final String USAGE = """
-            usage: flash-sale [--items N] [--buyers N] [--redlock | --zookeeper | --without-lock] [--redis URI]
+            usage: flash-sale [--items N] [--buyers N] [--redlock | --zookeeper | --without-lock] [--local-hand-over] [--redis URI]
               --items N        how many items are for sale, from 1 to 1000000; default 1000
               --buyers N       how many buyers come, from 1 to 1000000; default 10000
               --redlock        the lock is at five servers of its own, and two of them are killed half way
               --zookeeper      the lock is in a ZooKeeper that the demo starts
               --without-lock   the same sale without the lock
+              --local-hand-over
+                               two sales, of which the second one hands the lock over inside each shop: shows how
+                               many visits a second both had; not with --zookeeper or --without-lock
               --redis URI      a server of yours for the stock, and for the lock if there is nothing else, such as
                                redis://:password@localhost:6379; default: one of our own
               -h, --help       this text
@@ -38,12 +48,14 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
      * @throws IllegalArgumentException if it cannot be understood, saying why
      */
     static Settings parse(List<String> arguments) {
-        Settings settings = new Settings(1_000, 10_000, true, LockAddress.Kind.REDIS, Optional.empty());
+        Settings settings = new Settings(1_000, 10_000, true, LockAddress.Kind.REDIS, false, Optional.empty());
         Iterator<String> words = arguments.iterator();
         while (words.hasNext()) {
             settings = settings.with(words.next(), words);
         }
         requireOneOf(arguments, List.of("--redlock", "--zookeeper", "--without-lock"));
+        requireOneOf(arguments, List.of("--local-hand-over", "--zookeeper"));
+        requireOneOf(arguments, List.of("--local-hand-over", "--without-lock"));
         return settings;
     }
 
@@ -56,14 +68,24 @@ record Settings(int items, int buyers, boolean withLock, LockAddress.Kind lock, 
 
     private Settings with(String option, Iterator<String> words) {
         return switch (option) {
-            case "--items" -> new Settings(number(option, words), buyers, withLock, lock, redis);
-            case "--buyers" -> new Settings(items, number(option, words), withLock, lock, redis);
-            case "--without-lock" -> new Settings(items, buyers, false, lock, redis);
-            case "--zookeeper" -> new Settings(items, buyers, withLock, LockAddress.Kind.ZOOKEEPER, redis);
-            case "--redlock" -> new Settings(items, buyers, withLock, LockAddress.Kind.REDLOCK, redis);
-            case "--redis" -> new Settings(items, buyers, withLock, lock, Optional.of(uri(option, words)));
+            case "--items" -> new Settings(number(option, words), buyers, withLock, lock, localHandOver, redis);
+            case "--buyers" -> new Settings(items, number(option, words), withLock, lock, localHandOver, redis);
+            case "--without-lock" -> new Settings(items, buyers, false, lock, localHandOver, redis);
+            case "--zookeeper" -> at(LockAddress.Kind.ZOOKEEPER);
+            case "--redlock" -> at(LockAddress.Kind.REDLOCK);
+            case "--local-hand-over" -> withLocalHandOver(true);
+            case "--redis" ->
+                new Settings(items, buyers, withLock, lock, localHandOver, Optional.of(uri(option, words)));
             default -> throw new IllegalArgumentException("unknown option '%s'".formatted(option));
         };
+    }
+
+    private Settings at(LockAddress.Kind kind) {
+        return new Settings(items, buyers, withLock, kind, localHandOver, redis);
+    }
+
+    Settings withLocalHandOver(boolean isOn) {
+        return new Settings(items, buyers, withLock, lock, isOn, redis);
     }
 
     private static String value(String option, Iterator<String> words) {

@@ -1,7 +1,9 @@
 package io.holdfast.examples.flashsale;
 
+import io.holdfast.LocalHandOver;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockBackend;
 import io.lettuce.core.LMoveArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -73,10 +75,12 @@ final class Shop {
         LockAddress lock = LockAddress.parse(environment(ShopOrder.LOCK));
         ClientResources resources = ClientResources.create();
         RedisClient client = RedisClient.create(resources, uri);
-        LockClient locks = LockClient.builder(lock.backend(resources))
+        ShopOrder order = ShopOrder.parse(arguments);
+        LockBackend backend = lock.backend(resources);
+        LockClient locks = LockClient.builder(order.localHandOver() ? LocalHandOver.over(backend) : backend)
                 .options(LOCK_OPTIONS)
                 .build();
-        Shop shop = new Shop(ShopOrder.parse(arguments), client.connect().reactive(), locks);
+        Shop shop = new Shop(order, client.connect().reactive(), locks);
         locks.ping().retry(FIRST_PINGS).subscribe(nothing -> {}, Shop::fail, () -> say(ShopLine.READY));
         shop.listen();
         locks.close().subscribe(nothing -> {}, Shop::fail, () -> System.exit(0));

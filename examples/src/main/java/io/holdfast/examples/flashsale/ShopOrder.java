@@ -9,9 +9,10 @@ import java.util.List;
  * @param shop its name
  * @param keys of the sale
  * @param withLock whether visits are guarded
+ * @param localHandOver whether its tills hand the lock over in its memory
  * @param accidentAt the stock at which it stops with the lock in hand; -1 for never
  */
-record ShopOrder(String shop, SaleKeys keys, boolean withLock, int accidentAt) {
+record ShopOrder(String shop, SaleKeys keys, boolean withLock, boolean localHandOver, int accidentAt) {
 
     /** The environment variable with the address of the stock. */
     static final String REDIS_URI = "FLASH_SALE_REDIS";
@@ -20,7 +21,12 @@ record ShopOrder(String shop, SaleKeys keys, boolean withLock, int accidentAt) {
     static final String LOCK = "FLASH_SALE_LOCK";
 
     List<String> toArguments() {
-        return List.of(shop, keys.prefix(), Boolean.toString(withLock), Integer.toString(accidentAt));
+        return List.of(
+                shop,
+                keys.prefix(),
+                Boolean.toString(withLock),
+                Boolean.toString(localHandOver),
+                Integer.toString(accidentAt));
     }
 
     static ShopOrder parse(String[] arguments) {
@@ -28,6 +34,7 @@ record ShopOrder(String shop, SaleKeys keys, boolean withLock, int accidentAt) {
                 arguments[0],
                 new SaleKeys(arguments[1]),
                 Boolean.parseBoolean(arguments[2]),
-                Integer.parseInt(arguments[3]));
+                Boolean.parseBoolean(arguments[3]),
+                Integer.parseInt(arguments[4]));
     }
 }

@@ -31,6 +31,20 @@ class FlashSaleIT {
     }
 
     @Test
+    void aSaleWithAHandOverInsideEachShopKeepsItsPromisesTooAndBothRatesAreShown() {
+        int status = demo.run("--items", "100", "--buyers", "400", "--local-hand-over", "--redis", REDIS.uri());
+
+        assertThat(status).as(demo::toString).isZero();
+        assertThat(demo.output())
+                .contains("each sale under a Holdfast lock\n")
+                .contains("each sale under a Holdfast lock, handed over inside each shop\n")
+                .containsOnlyOnce("Visits per second")
+                .containsPattern("Visits per second: [0-9,]+ with a hand-over inside each shop, [0-9,]+ without\\.");
+        assertThat(demo.output().split("yes, over 401 grants", -1)).hasSize(3);
+        assertThat(REDIS.keysThatNeverExpire()).isEmpty();
+    }
+
+    @Test
     void withoutTheLockItemsAreSoldTwice() {
         int status = demo.run("--items", "100", "--buyers", "400", "--without-lock", "--redis", REDIS.uri());
 

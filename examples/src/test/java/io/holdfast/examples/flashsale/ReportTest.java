@@ -89,7 +89,7 @@ class ReportTest {
     }
 
     private static Report report(List<Visit> visits, Optional<Killing> killing) {
-        Settings settings = new Settings(2, 3, true, LockAddress.Kind.REDIS, Optional.empty());
+        Settings settings = new Settings(2, 3, true, LockAddress.Kind.REDIS, false, Optional.empty());
         return new Report(settings, List.of("A", "B", "C"), visits, killing, Optional.empty(), Duration.ofSeconds(1));
     }
 }

@@ -49,6 +49,21 @@ class SettingsTest {
                 .isEqualTo(LockAddress.Kind.ZOOKEEPER);
     }
 
+    @Test
+    void tillsOfAShopHandTheLockOverOnlyIfAskedFor() {
+        assertThat(Settings.parse(List.of()).localHandOver()).isFalse();
+        assertThat(Settings.parse(List.of("--redlock", "--local-hand-over")).localHandOver())
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--zookeeper", "--without-lock"})
+    void thereIsNoHandOverInsideAShopWhereItHasNoEffect(String lock) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Settings.parse(List.of(lock, "--local-hand-over")))
+                .withMessage("--local-hand-over and %s exclude each other", lock);
+    }
+
     @ParameterizedTest
     @CsvSource({"--redlock,--without-lock", "--zookeeper,--without-lock", "--redlock,--zookeeper"})
     void theLockIsInOnePlaceOrNowhere(String one, String other) {

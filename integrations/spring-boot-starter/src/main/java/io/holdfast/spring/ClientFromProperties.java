@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import io.holdfast.LocalHandOver;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
@@ -19,7 +20,8 @@ final class ClientFromProperties {
             List<LockListener> listeners,
             List<LockClientCustomizer> customizers) {
         return InvalidLockPropertiesException.orRefused(() -> {
-            LockClient.Builder builder = LockClient.builder(backend)
+            LockClient.Builder builder = LockClient.builder(
+                            properties.localHandOver() ? LocalHandOver.over(backend) : backend)
                     .options(options(properties))
                     .closeBackend(false); // a bean of its own, which Spring closes after the client
             if (properties.operationTimeout() != null) {

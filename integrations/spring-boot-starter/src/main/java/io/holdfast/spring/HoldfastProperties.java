@@ -22,6 +22,8 @@ import org.springframework.boot.convert.DurationUnit;
  * @param maxHoldTime How long a lease may be held in all. Without a limit by default. A number without a unit is in
  *     seconds.
  * @param reentrant Whether withLock inside the same lock gives a view of the same lease, or an error.
+ * @param localHandOver Whether flows of this application that wait for one lock share one claim at the store, and hand the lock over in
+ *     memory. For work that is short compared with a request to the store. Without an effect with ZooKeeper.
  * @param operationTimeout After this, the outcome of one request to the back end counts as unknown. By default a quarter of the
  *     lease duration, at most 2 s. A number without a unit is in seconds.
  * @param redis One Redis deployment.
@@ -39,6 +41,7 @@ record HoldfastProperties(
         @DefaultValue("true") boolean autoRenew,
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxHoldTime,
         @DefaultValue("true") boolean reentrant,
+        @DefaultValue("false") boolean localHandOver,
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
         @DefaultValue Redis redis,
         @DefaultValue Redlock redlock,

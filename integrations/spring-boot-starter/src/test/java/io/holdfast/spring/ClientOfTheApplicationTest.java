@@ -11,7 +11,9 @@ import io.holdfast.LockLease;
 import io.holdfast.LockListener;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.LossReason;
+import io.holdfast.ReactiveLock;
 import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -22,7 +24,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.CompositeReactiveHealthContributor;
@@ -35,6 +40,7 @@ import org.springframework.boot.test.context.runner.ReactiveWebApplicationContex
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
@@ -54,6 +60,11 @@ class ClientOfTheApplicationTest {
 
     /** Writes down in which order things end. */
     private record Diary(LockBackend delegate, Lines lines) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim).doOnSubscribe(s -> lines.write("attempt"));
+        }
 
         @Override
         public Mono<Ownership> release(LockClaim claim) {
@@ -102,6 +113,27 @@ class ClientOfTheApplicationTest {
                     StepVerifier.create(locks.lock("b").withLock(locks.lock("b").withLock(Mono.just(1))))
                             .expectError(IllegalStateException.class)
                             .verify(LIMIT);
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, 4", "true, 2"})
+    void flowsThatWaitShareOneClaimIfThePropertySaysSo(String value, int attempts) {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        runner.withUserConfiguration(WithDiary.class)
+                .withBean(Lines.class, () -> lines::add)
+                .withPropertyValues("holdfast.local-hand-over=" + value)
+                .run(context -> {
+                    ReactiveLock lock = context.getBean(LockClient.class).lock("a");
+                    LockLease held = requireNonNull(lock.acquire().block(LIMIT));
+                    List<Disposable> waiting = IntStream.range(0, 3)
+                            .mapToObj(i -> lock.acquire().subscribe())
+                            .toList();
+
+                    assertThat(lines).containsOnly("attempt").hasSize(attempts);
+
+                    waiting.forEach(Disposable::dispose);
+                    held.release().block(LIMIT);
                 });
     }
 
@@ -178,7 +210,7 @@ class ClientOfTheApplicationTest {
                             .expectNext(LossReason.CLIENT_CLOSED)
                             .expectComplete()
                             .verify(LIMIT);
-                    assertThat(lines).containsExactly("released", "closed");
+                    assertThat(lines).containsExactly("attempt", "released", "closed");
                 });
     }
 

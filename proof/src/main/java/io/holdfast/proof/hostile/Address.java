@@ -59,7 +59,7 @@ record Address(Terms terms, List<String> servers) {
         uris.forEach(uri -> backends.add(redis(resources, uri)));
         LockBackend backend = terms.target() == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
         return new Opened(
-                terms.flaw().on(backend),
+                terms.on(backend),
                 () -> resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly());
     }
 
@@ -86,6 +86,6 @@ record Address(Terms terms, List<String> servers) {
                 .retryPolicy(new ExponentialBackoffRetry(50, 3))
                 .build();
         client.start();
-        return new Opened(terms.flaw().on(ZooKeeperLockBackend.over(client)), client::close);
+        return new Opened(terms.on(ZooKeeperLockBackend.over(client)), client::close);
     }
 }

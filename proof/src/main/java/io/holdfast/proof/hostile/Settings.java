@@ -13,13 +13,21 @@ import java.util.List;
  * @param leaseSeconds how long a lease lasts at most; 0 for what is usual for the back end
  * @param processes how many clients there are at a time
  * @param flaw what is wrong on purpose
+ * @param handsOver whether mutexes are handed over inside each process
  * @param folder where histories and reports go
  */
 record Settings(
-        List<Target> targets, Duration time, long seed, int leaseSeconds, int processes, Flaw flaw, Path folder) {
+        List<Target> targets,
+        Duration time,
+        long seed,
+        int leaseSeconds,
+        int processes,
+        Flaw flaw,
+        boolean handsOver,
+        Path folder) {
 
     static final String USAGE = """
-            usage: hostile redis|sentinel|redlock|zookeeper|all --minutes N [--seed S] [--clients C] [--flaw W] [--folder F]
+            usage: hostile redis|sentinel|redlock|zookeeper|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
               --minutes N   how long faults are injected into each back end, from 1 to 600
               --seed S      which faults, when, and where; the current time by default
               --lease L     how many seconds a lease lasts, and a fault in proportion, from 1 to 60; by default 2, and 4 for
@@ -28,6 +36,7 @@ record Settings(
               --flaw W      what is to be wrong on purpose, to see that it is found: no_quarantine (servers of a Redlock
                             that come back empty vote at once) or long_belief (clients believe three times as long as they
                             may); none by default
+              --hand-over H local lets each client process hand mutexes over in its memory; none by default
               --folder F    where histories and reports go; proof/target/hostile by default
             """;
 
@@ -37,7 +46,7 @@ record Settings(
     private static final int MOST_PROCESSES = 20;
 
     Terms terms(Target target) {
-        Terms terms = Terms.of(target).with(flaw);
+        Terms terms = Terms.of(target).with(flaw).handingOver(handsOver);
         return leaseSeconds == 0 ? terms : terms.with(Duration.ofSeconds(leaseSeconds));
     }
 
@@ -52,6 +61,7 @@ record Settings(
         int leaseSeconds = 0;
         int processes = PROCESSES;
         Flaw flaw = Flaw.NONE;
+        boolean handsOver = false;
         Path folder = Path.of("proof", "target", "hostile");
         for (int i = 1; i < arguments.size(); i += 2) {
             String value = arguments.get(i + 1);
@@ -61,6 +71,7 @@ record Settings(
                 case "--lease" -> leaseSeconds = Integer.parseInt(value);
                 case "--clients" -> processes = Integer.parseInt(value);
                 case "--flaw" -> flaw = Flaw.parse(value);
+                case "--hand-over" -> handsOver = isLocal(value);
                 case "--folder" -> folder = Path.of(value);
                 default -> throw new IllegalArgumentException("no such option: " + arguments.get(i));
             }
@@ -78,6 +89,13 @@ record Settings(
                     "--clients must be from 1 to %d, was %d".formatted(MOST_PROCESSES, processes));
         }
         return new Settings(
-                targets, Duration.ofMinutes(minutes), seed, leaseSeconds, processes, flaw, folder.toAbsolutePath());
+                targets, Duration.ofMinutes(minutes), seed, leaseSeconds, processes, flaw, handsOver, folder.toAbsolutePath());
+    }
+
+    private static boolean isLocal(String handOver) {
+        if (!handOver.equals("local") && !handOver.equals("none")) {
+            throw new IllegalArgumentException("--hand-over must be local or none, was " + handOver);
+        }
+        return handOver.equals("local");
     }
 }

@@ -1,5 +1,7 @@
 package io.holdfast.proof.hostile;
 
+import io.holdfast.LocalHandOver;
+import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 
@@ -9,30 +11,43 @@ import java.util.List;
  * @param target which back end
  * @param lease how long a lease lasts at most; for ZooKeeper, the time-out of a session
  * @param flaw what is wrong on purpose
+ * @param handsOver whether mutexes are handed over inside each process
  */
-record Terms(Target target, Duration lease, Flaw flaw) {
+record Terms(Target target, Duration lease, Flaw flaw, boolean handsOver) {
 
     /** How many words {@link #toText} has. */
-    static final int WORDS = 3;
+    static final int WORDS = 4;
 
     static Terms of(Target target) {
-        return new Terms(target, target.lease(), Flaw.NONE);
+        return new Terms(target, target.lease(), Flaw.NONE, false);
     }
 
     Terms with(Flaw other) {
-        return new Terms(target, lease, other);
+        return new Terms(target, lease, other, handsOver);
     }
 
     Terms with(Duration shorter) {
-        return new Terms(target, shorter, flaw);
+        return new Terms(target, shorter, flaw, handsOver);
+    }
+
+    Terms handingOver(boolean inside) {
+        return new Terms(target, lease, flaw, inside);
+    }
+
+    /** The back end as a client sees it. */
+    LockBackend on(LockBackend backend) {
+        return flaw.on(handsOver ? LocalHandOver.over(backend) : backend);
     }
 
     String toText() {
-        return "%s %d %s".formatted(target.word(), lease.toMillis(), flaw.word());
+        return "%s %d %s %b".formatted(target.word(), lease.toMillis(), flaw.word(), handsOver);
     }
 
     static Terms parse(List<String> words) {
         return new Terms(
-                Target.parse(words.get(0)), Duration.ofMillis(Long.parseLong(words.get(1))), Flaw.parse(words.get(2)));
+                Target.parse(words.get(0)),
+                Duration.ofMillis(Long.parseLong(words.get(1))),
+                Flaw.parse(words.get(2)),
+                Boolean.parseBoolean(words.get(3)));
     }
 }

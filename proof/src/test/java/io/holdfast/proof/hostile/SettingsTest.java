@@ -32,7 +32,15 @@ class SettingsTest {
     void leasesAreAsUsualUnlessTheyAreGiven() {
         assertThat(parse("zookeeper --minutes 3").terms(Target.ZOOKEEPER)).isEqualTo(Terms.of(Target.ZOOKEEPER));
         assertThat(parse("redlock --minutes 3 --lease 6 --flaw no_quarantine").terms(Target.REDLOCK))
-                .isEqualTo(new Terms(Target.REDLOCK, Duration.ofSeconds(6), Flaw.NO_QUARANTINE));
+                .isEqualTo(new Terms(Target.REDLOCK, Duration.ofSeconds(6), Flaw.NO_QUARANTINE, false));
+    }
+
+    @Test
+    void clientsHandOverInsideTheirProcessesIfTheyAreTold() {
+        Terms terms = parse("redis --minutes 3 --hand-over local").terms(Target.REDIS);
+        assertThat(terms.handsOver()).isTrue();
+        assertThat(Terms.parse(List.of(terms.toText().split(" ")))).isEqualTo(terms);
+        assertThat(parse("redis --minutes 3 --hand-over none").terms(Target.REDIS)).isEqualTo(Terms.of(Target.REDIS));
     }
 
     @Test
@@ -43,6 +51,7 @@ class SettingsTest {
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --lease 61"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --clients 0"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --flaw all"));
+        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --hand-over all"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("mysql --minutes 3"));
     }
 }

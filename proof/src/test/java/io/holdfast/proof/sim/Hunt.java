@@ -30,7 +30,12 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
     public static void main(String[] args) {
         StoreKind store = StoreKind.valueOf(args[0]);
         int most = Integer.parseInt(args[1]);
-        Stream.of(Mutants.ofMemory(), Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper())
+        Stream.of(
+                        Mutants.ofMemory(),
+                        Mutants.ofRedis(),
+                        Mutants.ofRedlock(),
+                        Mutants.ofZooKeeper(),
+                        Mutants.ofHandOver())
                 .flatMap(List::stream)
                 .filter(hunt -> hunt.kind() == store)
                 .forEach(hunt -> {

@@ -1,6 +1,8 @@
 package io.holdfast.proof.sim;
 
 import io.holdfast.ReactiveLock;
+import io.holdfast.internal.handover.HandOvers;
+import io.holdfast.internal.handover.WrongHandOvers.Decisions;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import java.util.function.UnaryOperator;
  * @param hasQuarantine whether servers that come back without their data stay away
  * @param lock what becomes of the locks that users have
  * @param part of the back end for ZooKeeper that is wrong
+ * @param handOver what decides on handing over inside a process
  */
 record Mutant(
         String name,
@@ -27,10 +30,19 @@ record Mutant(
         BiFunction<Duration, LockBackend, LockBackend> session,
         boolean hasQuarantine,
         UnaryOperator<ReactiveLock> lock,
-        WrongPart part) {
+        WrongPart part,
+        Decisions handOver) {
 
     static final Mutant NONE = new Mutant(
-            "none", it -> it, (host, it) -> it, (host, it) -> it, (t, it) -> it, true, it -> it, WrongPart.NONE);
+            "none",
+            it -> it,
+            (host, it) -> it,
+            (host, it) -> it,
+            (t, it) -> it,
+            true,
+            it -> it,
+            WrongPart.NONE,
+            HandOvers::new);
 
     /** A replacement in the scripts; those without the text stay as they are. */
     static Mutant script(String name, String text, String wrong) {
@@ -39,37 +51,42 @@ record Mutant(
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
         return new Mutant(
-                name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part);
+                name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part);
+                name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
     }
 
     static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part);
+                name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
     }
 
     static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock, NONE.part);
+                name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
     }
 
     static Mutant part(String name, WrongPart wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, wrong);
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, wrong, NONE.handOver);
     }
 
     static Mutant withoutQuarantine() {
         return new Mutant(
-                "no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock, NONE.part);
+                "no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock, NONE.part, NONE.handOver);
     }
 
     static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong, NONE.part);
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong, NONE.part, NONE.handOver);
+    }
+
+    static Mutant handOver(String name, Decisions wrong) {
+        return new Mutant(
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, wrong);
     }
 
     @Override

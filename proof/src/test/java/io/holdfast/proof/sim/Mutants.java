@@ -1,5 +1,6 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.internal.handover.WrongHandOvers;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -9,6 +10,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -114,6 +116,21 @@ final class Mutants {
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
                 nestedWorkThatGoesOn());
+    }
+
+    /** In handing over inside a process. */
+    static List<Hunt> ofHandOver() {
+        List<Hunt> hunts = new ArrayList<>(hunts(
+                StoreKind.REDIS_HAND_OVER,
+                Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
+                Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease()),
+                Mutant.handOver("place that is given up for all", WrongHandOvers.lostPlace()),
+                Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
+        // Tokens of Redis rise with its clock, faster than they are used up here: there this would seldom show.
+        hunts.addAll(hunts(
+                StoreKind.MEMORY_HAND_OVER,
+                Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling())));
+        return hunts;
     }
 
     static List<Hunt> ofZooKeeper() {

@@ -14,7 +14,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class MutantsIT {
 
     static Stream<Hunt> hunts() {
-        return Stream.of(Mutants.ofMemory(), Mutants.ofRedis(), Mutants.ofRedlock(), Mutants.ofZooKeeper())
+        return Stream.of(
+                        Mutants.ofMemory(),
+                        Mutants.ofRedis(),
+                        Mutants.ofRedlock(),
+                        Mutants.ofZooKeeper(),
+                        Mutants.ofHandOver())
                 .flatMap(hunts -> hunts.stream());
     }
 

@@ -51,7 +51,8 @@ record Plan(
     /** So rare are long ones: mistakes are found in short ones sooner, for the time that they take. */
     private static final double LONG = 0.05;
 
-    static Plan of(World world, StoreKind kind) {
+    static Plan of(World world, StoreKind store) {
+        StoreKind kind = store.below();
         boolean isLong = world.chance(kind == StoreKind.REDLOCK ? LONG / 2 : LONG);
         long lease = kind == StoreKind.REDLOCK
                 ? world.oneOf(300L, isLong ? 900L : 300L, 900L)
@@ -68,8 +69,8 @@ record Plan(
                 Duration.ofMillis(claim),
                 isLong ? 8 : kind == StoreKind.REDLOCK ? 2 : 3,
                 kind.isOneProcess() ? 1 : 2 + world.below(isLong ? 2 : 1),
-                isTight ? 1 : actors(world, kind, isLong),
-                isLong ? 2 + world.below(5) : 1 + world.below(2),
+                isTight && !store.handsOver() ? 1 : actors(world, kind, isLong) + (store.handsOver() ? 1 : 0),
+                isLong || (isCalm && store.handsOver()) ? 2 + world.below(5) : 1 + world.below(2),
                 isTight || world.chance(0.7) ? 1 : 2,
                 isCalm ? 0 : 1 + world.below(isLong ? 8 : 3),
                 kind == StoreKind.REDLOCK || world.chance(0.5),
@@ -109,7 +110,7 @@ record Plan(
 
     /** How late the first process hears of answers in a tight schedule: just in time. */
     long latenessNanos(StoreKind kind) {
-        return kind == StoreKind.REDLOCK ? World.ms(48) : lease.toNanos() / 4 - World.ms(2);
+        return kind.below() == StoreKind.REDLOCK ? World.ms(48) : lease.toNanos() / 4 - World.ms(2);
     }
 
     boolean is(Weather other) {

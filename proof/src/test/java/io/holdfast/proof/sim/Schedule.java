@@ -210,6 +210,10 @@ final class Schedule {
             found.addAll(history.violations(
                     new BeliefCheck(), new QueueCheck(), new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
         }
+        if (plan.is(Weather.CALM) && store.hasFairTurns()) {
+            long apart = 10 * plan.manners().usualNanos() + World.ms(20);
+            found.addAll(history.violations(new TurnCheck(store.mostPerTurn(), apart)));
+        }
         world.defects().forEach(defect -> found.add(new Violation("defect", defect)));
         return new Result(
                 seed,

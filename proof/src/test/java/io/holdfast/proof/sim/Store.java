@@ -16,6 +16,16 @@ interface Store {
         return true;
     }
 
+    /** Whether turns of processes are, where processes hand locks over. */
+    default boolean hasFairTurns() {
+        return false;
+    }
+
+    /** How many owners a turn has. */
+    default int mostPerTurn() {
+        return 1;
+    }
+
     /** Whether there are semaphores. */
     default boolean hasSemaphores() {
         return true;

@@ -30,21 +30,50 @@ enum StoreKind {
         Store make(World world, Network network, Plan plan, Mutant mutant) {
             return new ZooKeeperStore(world, network, mutant, plan);
         }
+    },
+    MEMORY_HAND_OVER {
+        @Override
+        StoreKind below() {
+            return MEMORY;
+        }
+    },
+    REDIS_HAND_OVER {
+        @Override
+        StoreKind below() {
+            return REDIS;
+        }
+    },
+    REDLOCK_HAND_OVER {
+        @Override
+        StoreKind below() {
+            return REDLOCK;
+        }
     };
 
-    abstract Store make(World world, Network network, Plan plan, Mutant mutant);
+    Store make(World world, Network network, Plan plan, Mutant mutant) {
+        return new HandingOverStore(below().make(world, network, plan, mutant), world, plan, mutant);
+    }
+
+    /** What holds the locks that are handed over inside processes; itself where none is. */
+    StoreKind below() {
+        return this;
+    }
+
+    boolean handsOver() {
+        return below() != this;
+    }
 
     boolean isOneProcess() {
-        return false;
+        return handsOver() && below().isOneProcess();
     }
 
     /** In the default build: about a second for each. */
     long usualSchedules() {
-        int few = switch (this) {
+        int few = switch (below()) {
             case MEMORY -> 400;
             case REDIS -> 200;
             case REDLOCK -> 50;
-            case ZOOKEEPER -> 100;
+            default -> 100;
         };
         return few * Long.getLong("holdfast.cases", 1);
     }

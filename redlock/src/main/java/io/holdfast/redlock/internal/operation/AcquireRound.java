@@ -63,7 +63,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
                 : masters.tokens().proposed(claim.tokenFloor());
         AcquireQuorum quorum =
                 wasHeld ? AcquireQuorum.ofHolder(proposal, state.tokens()) : AcquireQuorum.of(masters.size());
-        decision = new AcquireDecision(quorum, masters.record(askedAtNanos));
+        decision = new AcquireDecision(quorum, masters.record(askedAtNanos), wasHeld);
         sent = new SentAttempts(masters.size());
     }
 
@@ -194,12 +194,16 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     }
 
     private void ended(boolean isSplit) {
+        boolean isKept;
+        synchronized (this) {
+            isKept = decision.keepsWhatItHeld();
+        }
         state.roundLost(isSplit, masters.now() - askedAtNanos);
-        if (wasHeld) {
+        if (wasHeld && !isKept) {
             state.notHeld();
         }
         undoWhatHasTo();
-        if (claim.waiting() == Waiting.NONE && !state.isWatched() && !isSplit && !hasLeft()) {
+        if (!isKept && claim.waiting() == Waiting.NONE && !state.isWatched() && !isSplit && !hasLeft()) {
             // Its owner does not come back to release it; or there is no vote that would look like a lock then.
             registry.forget(state);
         }

@@ -17,6 +17,7 @@ public final class AcquireDecision {
 
     private final AcquireQuorum quorum;
     private final VoteRecord votes;
+    private final boolean wasHeld;
 
     /** Whether not all masters are asked yet: until then nothing is decided. */
     private boolean isAsking = true;
@@ -24,9 +25,15 @@ public final class AcquireDecision {
     private boolean isAbandoned;
     private AcquireQuorum.@Nullable Next outcome;
 
-    public AcquireDecision(AcquireQuorum quorum, VoteRecord votes) {
+    /**
+     * Before a master is asked.
+     *
+     * @param wasHeld whether the claim holds the lock, and its owner asks again
+     */
+    public AcquireDecision(AcquireQuorum quorum, VoteRecord votes, boolean wasHeld) {
         this.quorum = quorum;
         this.votes = votes;
+        this.wasHeld = wasHeld;
     }
 
     /** A master has answered. */
@@ -89,18 +96,30 @@ public final class AcquireDecision {
         return outcome != null;
     }
 
+    /**
+     * Whether the claim may hold the lock as before: too few masters have answered to a holder that asks again. Its owner releases it, or it ends by
+     * itself.
+     */
+    public boolean keepsWhatItHeld() {
+        return wasHeld && !(outcome instanceof AcquireQuorum.Next.Lost);
+    }
+
     private boolean isWon() {
         return outcome instanceof AcquireQuorum.Next.Won;
     }
 
     /** Whether the answer of this master, or its failure, leaves a vote that is in the way of other claims. */
     public boolean hasToBeUndone(int master) {
-        return isDecided() && !isWon() && !quorum.hasRefused(master) && !quorum.isPending(master);
+        return isDecided()
+                && !isWon()
+                && !keepsWhatItHeld()
+                && !quorum.hasRefused(master)
+                && !quorum.isPending(master);
     }
 
     /** Whether this master may have granted the claim, or may still do so, to a round that has not won. */
     public boolean mayStillStand(int master) {
-        return !isWon() && !quorum.hasRefused(master);
+        return !isWon() && !keepsWhatItHeld() && !quorum.hasRefused(master);
     }
 
     /** Whether another round may win, when these masters have changed since, and those that refused are as they were otherwise. */

@@ -1,0 +1,382 @@
+package io.holdfast.internal.handover;
+
+import io.holdfast.internal.handover.Waiter.Standing;
+import io.holdfast.internal.state.Validity;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All locks of one process that are handed over in it. Keeps nothing of a lock for which no claim of this process waits, or holds it.
+ *
+ * <p>Times are nanoseconds on this process's clock. Each method takes a list to which it adds what is to be done besides answering, in order.
+ * Not thread-safe.
+ */
+public final class HandOvers {
+
+    /** As long as a store remembers a withdrawn claim: a look of it that comes later takes nothing. */
+    private static final long TOMBSTONE_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final Maker maker;
+
+    /** By name; more than one only if leases differ. */
+    private final Map<String, List<HandOver>> locks = new HashMap<>();
+
+    private final Map<String, Waiter> waiters = new HashMap<>();
+
+    /** Claim id to the end of its tombstone; in the order of those ends. */
+    private final Map<String, Long> tombstones = new LinkedHashMap<>();
+
+    private long lastSweepNanos;
+
+    /**
+     * Without any lock.
+     *
+     * @param bounds of each turn
+     * @param now the time
+     */
+    public HandOvers(Bounds bounds, long now) {
+        this((key, lease) -> new HandOver(key, lease, bounds), now);
+    }
+
+    /** For tests, which see to it that wrong decisions are found. */
+    HandOvers(Maker maker, long now) {
+        this.maker = maker;
+        lastSweepNanos = now;
+    }
+
+    /** Of one lock. */
+    @FunctionalInterface
+    interface Maker {
+        HandOver make(LockKey key, Duration lease);
+    }
+
+    /**
+     * Whether a claim may wait in this process: the only kind with one owner, in an order, with a token that follows from the one before.
+     *
+     * @param claim its first look
+     * @return false for other kinds, for claims that do not queue, and for those of a quorum
+     */
+    public static boolean concerns(LockClaim claim) {
+        return claim.key().kind() == LockKind.MUTEX && claim.waiting() == Waiting.QUEUE && claim.tokenFloor() == 0;
+    }
+
+    /**
+     * A claim is watched from now on.
+     *
+     * @param claim which
+     * @param watch whom to tell
+     * @param now the time
+     * @return false when the watch is the store's business
+     */
+    public boolean watch(LockClaim claim, Consumer<WatchSignal> watch, long now) {
+        Waiter waiter = waiters.get(claim.id());
+        if (waiter == null) {
+            if (!concerns(claim) || tombstones.containsKey(claim.id())) {
+                return false;
+            }
+            waiter = add(claim);
+            sweepInTime(now);
+        }
+        waiter.watch = watch;
+        return true;
+    }
+
+    /**
+     * A claim is not watched any more.
+     *
+     * @param id of the claim
+     * @param watch what {@link #watch} was told
+     */
+    public void unwatched(String id, Consumer<WatchSignal> watch) {
+        Waiter waiter = waiters.get(id);
+        if (waiter != null && waiter.watch == watch) {
+            waiter.watch = null;
+            if (waiter.standing == Standing.OUTSIDE) {
+                remove(waiter);
+            }
+        }
+    }
+
+    /**
+     * A claim looks.
+     *
+     * @param claim which
+     * @param now the time
+     * @param out what is to be done
+     * @return the answer, or whom to ask for it
+     */
+    public Reply<LockAttempt> look(LockClaim claim, long now, List<Effect> out) {
+        sweepInTime(now);
+        Waiter waiter = waiters.get(claim.id());
+        if (waiter == null) {
+            if (!concerns(claim)) {
+                return claim.waiting() == Waiting.NONE && hasWaiters(claim) ? refused(claim) : new Reply.Forward<>();
+            }
+            if (tombstones.containsKey(claim.id())) {
+                return refused(claim);
+            }
+            if (claim.attempt() > 1) {
+                return new Reply.Forward<>(); // it began before this
+            }
+            waiter = add(claim);
+        }
+        return waiter.of.look(waiter, claim.attempt(), now, out);
+    }
+
+    private boolean hasWaiters(LockClaim claim) {
+        if (claim.key().kind() == LockKind.MUTEX) {
+            for (HandOver lock : locks.getOrDefault(claim.key().name(), List.of())) {
+                if (lock.hasWaiters()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static Reply<LockAttempt> refused(LockClaim claim) {
+        return new Reply.Answer<>(new LockAttempt.Contended(claim.lease().dividedBy(3)));
+    }
+
+    private Waiter add(LockClaim claim) {
+        Waiter waiter = new Waiter(claim.id(), lock(claim));
+        waiters.put(claim.id(), waiter);
+        return waiter;
+    }
+
+    private HandOver lock(LockClaim claim) {
+        List<HandOver> ofName = locks.computeIfAbsent(claim.key().name(), it -> new ArrayList<>(1));
+        for (HandOver lock : ofName) {
+            if (lock.lease().equals(claim.lease())) {
+                lock.claims++;
+                return lock;
+            }
+        }
+        HandOver made = maker.make(claim.key(), claim.lease());
+        made.claims = 1;
+        ofName.add(made);
+        return made;
+    }
+
+    private void remove(Waiter waiter) {
+        if (waiters.remove(waiter.id, waiter) && --waiter.of.claims == 0) {
+            String name = waiter.of.key().name();
+            List<HandOver> ofName = locks.get(name);
+            if (ofName != null && ofName.remove(waiter.of) && ofName.isEmpty()) {
+                locks.remove(name);
+            }
+        }
+    }
+
+    /**
+     * The store answered the look of a turn.
+     *
+     * @param asked what {@link #look} said
+     * @param id of the claim that looked
+     * @param answer the answer
+     * @param now the time
+     * @param out what is to be done
+     * @return the answer for the claim
+     */
+    public LockAttempt looked(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
+        Turn turn = asked.turn();
+        return turn.of.looked(turn, asked.claim().attempt(), waiters.get(id), answer, now, out);
+    }
+
+    /**
+     * The look of a turn failed, or is not waited for.
+     *
+     * @param asked what {@link #look} said
+     * @param id of the claim that looked
+     * @param out what is to be done
+     */
+    public void lookFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
+        Turn turn = asked.turn();
+        turn.of.lookFailed(turn, asked.claim().attempt(), waiters.get(id), out);
+    }
+
+    /**
+     * The store answered the request for a block of tokens.
+     *
+     * @param asked the request
+     * @param answer null when it failed
+     * @param now the time
+     * @param out what is to be done
+     */
+    public void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
+        Turn turn = asked.turn();
+        if (answer == null) {
+            turn.of.reserveFailed(turn, out);
+        } else {
+            turn.of.reserved(turn, asked.claim(), answer, now, out);
+        }
+    }
+
+    /**
+     * A claim is renewed.
+     *
+     * @param claim which
+     * @return the turn to renew instead; null for the claim itself
+     */
+    public Reply.@Nullable Ask<Renewal> renew(LockClaim claim) {
+        Waiter waiter = waiters.get(claim.id());
+        Turn turn = waiter == null ? null : waiter.of.renewed(waiter);
+        return turn == null ? null : new Reply.Ask<>(turn, turn.claim());
+    }
+
+    /**
+     * The store answered a renewal of a turn.
+     *
+     * @param turn which
+     * @param id of the claim that was renewed
+     * @param sentAtNanos when it was sent
+     * @param answer the answer
+     * @param now the time
+     * @param out what is to be done
+     */
+    public void renewed(Turn turn, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+        Waiter waiter = waiters.get(id);
+        turn.of.renewalAnswered(turn, waiter, sentAtNanos, answer, now, out);
+        if (waiter != null && waiter.turn == turn && answer instanceof Renewal.NotHeld) {
+            remove(waiter); // its client knows, and sends no release
+        }
+    }
+
+    /**
+     * Whether renewals of a turn are answered is not known.
+     *
+     * @param turn which
+     */
+    public void renewalFailed(Turn turn) {
+        turn.isDoubted = true;
+    }
+
+    /**
+     * A claim is released.
+     *
+     * @param claim which
+     * @param now the time
+     * @param out what is to be done
+     * @return the answer, or whom to ask for it
+     */
+    public Reply<Ownership> release(LockClaim claim, long now, List<Effect> out) {
+        sweepInTime(now);
+        Waiter waiter = waiters.get(claim.id());
+        if (waiter == null) {
+            if (concerns(claim)) {
+                bury(claim.id(), now);
+            }
+            return new Reply.Forward<>();
+        }
+        if (waiter.attempt < claim.attempt()) {
+            bury(claim.id(), now);
+        }
+        return released(waiter, waiter.of.release(waiter, now, out));
+    }
+
+    /**
+     * A release that was put off may go on.
+     *
+     * @param waiter whose
+     * @param now the time
+     * @param out what is to be done
+     * @return the answer, or whom to ask for it; null when it has gone on already
+     */
+    public @Nullable Reply<Ownership> resumed(Waiter waiter, long now, List<Effect> out) {
+        return waiter.standing == Standing.PASSING ? released(waiter, waiter.of.release(waiter, now, out)) : null;
+    }
+
+    private Reply<Ownership> released(Waiter waiter, Reply<Ownership> reply) {
+        if (reply instanceof Reply.Answer<Ownership>) {
+            remove(waiter);
+        }
+        return reply;
+    }
+
+    /**
+     * The store confirmed the release of a turn for a claim.
+     *
+     * @param id of the claim
+     */
+    public void releaseConfirmed(String id) {
+        Waiter waiter = waiters.get(id);
+        if (waiter != null && waiter.standing == Standing.LEAVING) {
+            remove(waiter);
+        }
+    }
+
+    /**
+     * A turn is watched from now on: what is signalled after this is worth a look.
+     *
+     * @param turn which
+     */
+    public void watching(Turn turn) {
+        turn.isStarting = false;
+    }
+
+    /**
+     * The store signalled something about a turn.
+     *
+     * @param turn which
+     * @param signal null when the signals have stopped
+     * @param now the time
+     * @param out what is to be done
+     */
+    public void signalled(Turn turn, @Nullable WatchSignal signal, long now, List<Effect> out) {
+        if (signal == null) {
+            turn.of.signalsStopped(turn, out);
+        } else {
+            turn.of.signalled(turn, signal, now, out);
+        }
+    }
+
+    /** A look of this claim may still be under way, and must not queue when it comes. */
+    private void bury(String id, long now) {
+        tombstones.remove(id);
+        tombstones.put(id, now + TOMBSTONE_NANOS);
+    }
+
+    private void sweepInTime(long now) {
+        if (now - lastSweepNanos < SWEEP_NANOS) {
+            return;
+        }
+        lastSweepNanos = now;
+        Iterator<Long> ends = tombstones.values().iterator();
+        while (ends.hasNext() && Validity.isOver(ends.next(), now)) {
+            ends.remove();
+        }
+        for (Waiter waiter : List.copyOf(waiters.values())) {
+            if (waiter.of.isForgotten(waiter, now)) {
+                remove(waiter);
+            }
+        }
+    }
+
+    /**
+     * What is kept: a line for each claim.
+     *
+     * @return in no particular order
+     */
+    public List<String> contents() {
+        return waiters.values().stream()
+                .map(it -> "'%s' wanted by claim %s".formatted(it.of.key().name(), it))
+                .toList();
+    }
+}

@@ -1,0 +1,509 @@
+package io.holdfast.internal.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.holdfast.internal.memory.LockTable;
+import io.holdfast.internal.memory.Outcome;
+import io.holdfast.internal.memory.Push;
+import io.holdfast.internal.state.StoreDurations;
+import io.holdfast.internal.state.Validity;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Any order of events keeps the promises of a hand-over: one owner at a time, tokens that rise, a bound for claims of other processes, and
+ * nothing that stays. The store is the one in memory; requests and answers may be late or lost, and stay in order otherwise.
+ */
+class HandOversRandomTest {
+
+    private static final int HISTORIES = 2_000 * Integer.getInteger("holdfast.cases", 1);
+
+    @Test
+    void noHistoryBreaksAPromise() {
+        long firstSeed = new Random().nextLong();
+        for (long seed = firstSeed; seed != firstSeed + HISTORIES; seed++) {
+            History history = new History(new Random(seed));
+            try {
+                history.run();
+            } catch (RuntimeException | AssertionError broken) {
+                fail("seed %d: %s%n%s".formatted(seed, broken.getMessage(), history.log), broken);
+            }
+        }
+    }
+
+    /** One process with claims for one lock, another claimant, and the store. */
+    private static final class History {
+
+        private static final LockKey KEY = LockKey.of(LockKind.MUTEX, "stock");
+
+        private final Random random;
+        private final StringBuilder log = new StringBuilder();
+        private final Duration lease;
+        private final int most;
+        private final HandOvers locks;
+        private final LockTable store;
+        private final Set<String> watchedAtTheStore = new HashSet<>();
+        private final Map<String, Turn> turns = new HashMap<>();
+        private final Queue<Runnable> toStore = new ArrayDeque<>();
+        private final Queue<Runnable> fromStore = new ArrayDeque<>();
+        private final Queue<Runnable> signals = new ArrayDeque<>();
+        private final List<Claimant> claimants = new ArrayList<>();
+        private boolean isLossy = true;
+        private long now;
+        private int names;
+        private long lastToken;
+        private @Nullable Foreigner foreigner;
+
+        History(Random random) {
+            this.random = random;
+            // Some histories cross the point where nanoTime wraps.
+            now = random.nextBoolean() ? random.nextLong() : Long.MAX_VALUE - random.nextInt(1_000_000_000);
+            lease = Duration.ofMillis(List.of(200, 1_000, 10_000).get(random.nextInt(3)));
+            most = 1 + random.nextInt(4);
+            locks = new HandOvers(new Bounds(most, lease.toNanos() / (1 + random.nextInt(100))), now);
+            store = new LockTable(watchedAtTheStore::contains, now);
+        }
+
+        void run() {
+            for (int i = 0; i < 300; i++) {
+                now += random.nextInt(20) == 0
+                        ? random.nextLong(lease.toNanos())
+                        : random.nextLong(lease.toNanos() / 100);
+                any();
+            }
+            end();
+        }
+
+        private void any() {
+            switch (random.nextInt(12)) {
+                case 0, 1 -> begin();
+                case 2, 3, 4 -> step(toStore);
+                case 5, 6, 7 -> step(fromStore);
+                case 8, 9 -> step(signals);
+                case 10 -> foreign();
+                default -> {
+                    if (!claimants.isEmpty()) {
+                        claimants.get(random.nextInt(claimants.size())).any();
+                    }
+                }
+            }
+        }
+
+        private static void step(Queue<Runnable> queue) {
+            Runnable next = queue.poll();
+            if (next != null) {
+                next.run();
+            }
+        }
+
+        private void begin() {
+            if (claimants.size() < 8) {
+                Claimant claimant = new Claimant("c" + names++);
+                claimants.add(claimant);
+                claimant.start();
+            }
+        }
+
+        private void foreign() {
+            if (foreigner == null) {
+                foreigner = new Foreigner("f" + names++);
+            }
+            foreigner.any();
+        }
+
+        /** All leave, nothing is lost any more, and time passes. */
+        private void end() {
+            isLossy = false;
+            log("the end");
+            for (int round = 0; round < 40; round++) {
+                List.copyOf(claimants).forEach(Claimant::leave);
+                if (foreigner != null) {
+                    foreigner.leave();
+                }
+                while (!toStore.isEmpty() || !fromStore.isEmpty() || !signals.isEmpty()) {
+                    step(toStore);
+                    step(fromStore);
+                    step(signals);
+                }
+                now += Math.max(lease.toNanos() / 2, 1_000_000_000L);
+            }
+            // A look of a claim that is not waited for makes it forget what is over.
+            List<Effect> effects = new ArrayList<>();
+            var unused = locks.look(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0), now, effects);
+            carryOut(effects);
+            assertThat(locks.contents()).isEmpty();
+            assertThat(store.contents(now)).isEmpty();
+            assertThat(watchedAtTheStore).isEmpty();
+        }
+
+        private void log(String format, Object... values) {
+            log.append(format.formatted(values)).append('\n');
+        }
+
+        /** Sends a request, which may get lost, or its answer. */
+        private <A> void ask(String what, java.util.function.Supplier<A> request, Consumer<A> answered, Runnable failed) {
+            toStore.add(() -> {
+                if (isLossy && random.nextInt(20) == 0) {
+                    log("lost: %s", what);
+                    fromStore.add(failed);
+                    return;
+                }
+                A answer = request.get();
+                log("%s: %s", what, answer);
+                if (isLossy && random.nextInt(20) == 0) {
+                    log("answer lost");
+                    fromStore.add(failed);
+                } else {
+                    fromStore.add(() -> answered.accept(answer));
+                }
+            });
+        }
+
+        private <A> A atStore(Outcome<A> outcome) {
+            outcome.pushes().forEach(this::pushed);
+            return outcome.answer();
+        }
+
+        private void pushed(Push push) {
+            log("push %s", push);
+            Turn turn = turns.get(push.claimId());
+            Foreigner other = foreigner;
+            if (other != null && other.id.equals(push.claimId())) {
+                other.signalled(push.signal());
+            } else if (turn != null && watchedAtTheStore.contains(push.claimId()) && !(isLossy && random.nextInt(20) == 0)) {
+                fromStore.add(() -> carryOut(out -> locks.signalled(turn, push.signal(), now, out)));
+            }
+        }
+
+        private void carryOut(Consumer<List<Effect>> decision) {
+            List<Effect> effects = new ArrayList<>();
+            decision.accept(effects);
+            carryOut(effects);
+        }
+
+        private void carryOut(List<Effect> effects) {
+            for (Effect effect : effects) {
+                if (effect instanceof Effect.Push push) {
+                    signals.add(() -> push.watch().accept(push.signal()));
+                } else if (effect instanceof Effect.Watch watch) {
+                    turns.put(watch.turn().watched().id(), watch.turn());
+                    watchedAtTheStore.add(watch.turn().watched().id());
+                    carryOut(out -> locks.signalled(watch.turn(), new WatchSignal.Armed(), now, out));
+                    locks.watching(watch.turn());
+                } else if (effect instanceof Effect.Unwatch unwatch) {
+                    watchedAtTheStore.remove(unwatch.turn().watched().id());
+                } else if (effect instanceof Effect.Reserve reserve) {
+                    ask(
+                            "reserve " + reserve.claim(),
+                            () -> atStore(store.look(reserve.claim(), now)),
+                            answer -> carryOut(out -> locks.reserved(reserve, answer, now, out)),
+                            () -> carryOut(out -> locks.reserved(reserve, null, now, out)));
+                } else if (effect instanceof Effect.Release release) {
+                    ask("release " + release.claim(), () -> atStore(store.release(release.claim(), now)), it -> {}, () -> {});
+                } else if (effect instanceof Effect.Resume resume) {
+                    resume(resume.waiter());
+                }
+            }
+        }
+
+        private void resume(Waiter waiter) {
+            List<Effect> effects = new ArrayList<>();
+            Reply<Ownership> reply = locks.resumed(waiter, now, effects);
+            Consumer<Reply<Ownership>> goOn = reply == null ? null : waiter.takeResume();
+            carryOut(effects);
+            if (goOn != null) {
+                goOn.accept(reply);
+            }
+        }
+
+        private void holds(String who, long token, long until) {
+            log("%s holds %d", who, token);
+            for (Claimant claimant : claimants) {
+                assertThat(claimant.believes()).as("%s believes, too", claimant.id).isFalse();
+            }
+            if (foreigner != null) {
+                assertThat(foreigner.believes()).as("%s believes, too", foreigner.id).isFalse();
+            }
+            assertThat(token).as("token of " + who).isGreaterThan(lastToken);
+            lastToken = token;
+            if (foreigner != null) {
+                foreigner.hasSeenOwner(who);
+            }
+        }
+
+        /** A claim of the process that hands over, and what its client would do. */
+        private final class Claimant {
+
+            private final String id;
+            private final Map<Integer, Long> lookedAt = new HashMap<>();
+            private final Consumer<WatchSignal> watch = this::signalled;
+            private int attempt;
+            private boolean isLooking;
+            private boolean isHolding;
+            private boolean isLeaving;
+            private boolean isReleaseAsked;
+            private long until;
+
+            Claimant(String id) {
+                this.id = id;
+            }
+
+            private LockClaim claim() {
+                return LockClaim.first(KEY, id, lease, Waiting.QUEUE).withAttempt(Math.max(1, attempt));
+            }
+
+            boolean believes() {
+                return isHolding && !Validity.isOver(until, now);
+            }
+
+            void start() {
+                log("%s waits", id);
+                assertThat(locks.watch(claim(), watch, now)).isTrue();
+                look();
+                if (foreigner != null) {
+                    foreigner.hasSeen(this);
+                }
+            }
+
+            void any() {
+                if (isHolding && random.nextInt(3) == 0) {
+                    renew();
+                } else if (isHolding || random.nextInt(4) == 0) {
+                    leave();
+                } else if (random.nextInt(20) != 0) {
+                    look();
+                }
+            }
+
+            private void look() {
+                if (isLeaving || isHolding || isLooking) {
+                    return;
+                }
+                attempt++;
+                int number = attempt;
+                lookedAt.put(number, now);
+                isLooking = true;
+                LockClaim look = claim();
+                List<Effect> effects = new ArrayList<>();
+                Reply<LockAttempt> reply = locks.look(look, now, effects);
+                carryOut(effects);
+                if (reply instanceof Reply.Answer<LockAttempt> it) {
+                    looked(number, it.answer());
+                } else if (reply instanceof Reply.Ask<LockAttempt> ask) {
+                    ask(
+                            id + " looks as " + ask.claim(),
+                            () -> atStore(store.look(ask.claim(), now)),
+                            answer -> {
+                                List<Effect> out = new ArrayList<>();
+                                LockAttempt own = locks.looked(ask, id, answer, now, out);
+                                carryOut(out);
+                                looked(number, own);
+                            },
+                            () -> {
+                                carryOut(out -> locks.lookFailed(ask, id, out));
+                                isLooking = false;
+                            });
+                } else {
+                    isLooking = false; // it was given up, and is remembered
+                }
+            }
+
+            private void looked(int number, LockAttempt answer) {
+                isLooking = false;
+                if (answer instanceof LockAttempt.Acquired acquired) {
+                    granted(number, acquired.fencingToken(), acquired.lease());
+                }
+            }
+
+            private void signalled(WatchSignal signal) {
+                log("%s hears %s", id, signal);
+                if (signal instanceof WatchSignal.Granted granted) {
+                    granted(granted.attempt(), granted.fencingToken(), granted.lease());
+                } else if (signal instanceof WatchSignal.Lost) {
+                    isHolding = false;
+                } else if (signal instanceof WatchSignal.Changed) {
+                    look();
+                }
+            }
+
+            private void granted(int number, long token, Duration granted) {
+                long its = Validity.until(lookedAt.get(number), StoreDurations.leaseNanos(granted));
+                if (!isLeaving && !isHolding && !Validity.isOver(its, now)) {
+                    holds(id, token, its);
+                    isHolding = true;
+                    until = its;
+                }
+            }
+
+            private void renew() {
+                Reply.Ask<Renewal> ask = locks.renew(claim());
+                if (ask == null) {
+                    return;
+                }
+                long sentAt = now;
+                ask(
+                        "renew " + ask.claim(),
+                        () -> store.renew(ask.claim(), now),
+                        answer -> {
+                            carryOut(out -> locks.renewed(ask.turn(), id, sentAt, answer, now, out));
+                            if (answer instanceof Renewal.Held held && believes()) {
+                                long its = Validity.until(sentAt, StoreDurations.leaseNanos(held.lease()));
+                                until = its - until > 0 ? its : until;
+                            } else if (answer instanceof Renewal.NotHeld && isHolding) {
+                                isHolding = false;
+                                gone();
+                            }
+                        },
+                        () -> locks.renewalFailed(ask.turn()));
+            }
+
+            /** Releases it, or gives it up, and repeats that until it is confirmed. */
+            void leave() {
+                isHolding = false;
+                isLeaving = true;
+                if (isReleaseAsked) {
+                    return;
+                }
+                isReleaseAsked = true;
+                log("%s leaves", id);
+                List<Effect> effects = new ArrayList<>();
+                Reply<Ownership> reply = locks.release(claim(), now, effects);
+                if (reply instanceof Reply.Later<Ownership> later) {
+                    later.waiter().resumeWith(this::released);
+                    isReleaseAsked = random.nextBoolean(); // its client may lose patience
+                } else {
+                    released(reply);
+                }
+                carryOut(effects);
+            }
+
+            private void released(Reply<Ownership> reply) {
+                if (reply instanceof Reply.Ask<Ownership> ask) {
+                    isReleaseAsked = true;
+                    ask(
+                            id + " releases as " + ask.claim(),
+                            () -> atStore(store.release(ask.claim(), now)),
+                            answer -> {
+                                locks.releaseConfirmed(id);
+                                gone();
+                            },
+                            () -> isReleaseAsked = false);
+                } else {
+                    gone();
+                }
+            }
+
+            private void gone() {
+                isLeaving = true;
+                isReleaseAsked = true;
+                locks.unwatched(id, watch);
+                claimants.remove(this);
+            }
+        }
+
+        /** A claim of another process, which hears all that the store says. */
+        private final class Foreigner {
+
+            private final String id;
+            private final Set<String> cameLater = new HashSet<>();
+            private int attempt;
+            private boolean hasPlace;
+            private boolean isHolding;
+            private long lookedAt;
+            private long until;
+            private int passed;
+
+            Foreigner(String id) {
+                this.id = id;
+                watchedAtTheStore.add(id);
+            }
+
+            boolean believes() {
+                return isHolding && !Validity.isOver(until, now);
+            }
+
+            void hasSeen(Claimant claimant) {
+                if (hasPlace) {
+                    cameLater.add(claimant.id);
+                }
+            }
+
+            /** One turn may have a place ahead of this one, and be joined later. */
+            void hasSeenOwner(String who) {
+                forgetAnOldPlace();
+                if (cameLater.contains(who)) {
+                    passed++;
+                    assertThat(passed).as("passed by claims that came later").isLessThanOrEqualTo(most + 1);
+                }
+            }
+
+            /** The store may have given it away. */
+            private void forgetAnOldPlace() {
+                if (now - lookedAt > lease.toNanos() / 4) {
+                    hasPlace = false;
+                    cameLater.clear();
+                    passed = 0;
+                }
+            }
+
+            void any() {
+                if (isHolding) {
+                    leave();
+                    return;
+                }
+                forgetAnOldPlace();
+                attempt++;
+                lookedAt = now;
+                LockAttempt answer = atStore(store.look(
+                        LockClaim.first(KEY, id, lease, Waiting.QUEUE).withAttempt(attempt), now));
+                if (answer instanceof LockAttempt.Acquired acquired) {
+                    granted(acquired.fencingToken(), StoreDurations.leaseNanos(acquired.lease()));
+                } else {
+                    hasPlace = true;
+                }
+            }
+
+            private void signalled(WatchSignal signal) {
+                if (signal instanceof WatchSignal.Granted granted && granted.attempt() == attempt) {
+                    granted(granted.fencingToken(), StoreDurations.leaseNanos(granted.lease()));
+                }
+            }
+
+            private void granted(long token, long granted) {
+                if (!isHolding) {
+                    holds(id, token, Validity.until(lookedAt, granted));
+                    isHolding = true;
+                    until = Validity.until(lookedAt, granted);
+                }
+            }
+
+            void leave() {
+                log("%s leaves", id);
+                watchedAtTheStore.remove(id);
+                foreigner = null;
+                Ownership unused = atStore(store.release(
+                        LockClaim.first(KEY, id, lease, Waiting.QUEUE).withAttempt(Math.max(1, attempt)), now));
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package io.holdfast;
+
+import io.holdfast.internal.handover.Bounds;
+import io.holdfast.internal.handover.WrongHandOvers.Decisions;
+import io.holdfast.proof.sim.Host;
+import io.holdfast.spi.LockBackend;
+
+/** Hands over in a simulated process. */
+public final class SimulatedHandOver {
+
+    private SimulatedHandOver() {}
+
+    /** The product, with other decisions should there be some. */
+    public static LockBackend over(LockBackend store, Host host, Bounds bounds, Decisions decisions) {
+        return new HandingOver(store, now -> decisions.of(bounds, now), host);
+    }
+}

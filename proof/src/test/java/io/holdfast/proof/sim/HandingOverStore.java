@@ -1,0 +1,72 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.SimulatedHandOver;
+import io.holdfast.internal.handover.Bounds;
+import io.holdfast.spi.LockBackend;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Another store, with a hand-over inside each process. */
+final class HandingOverStore implements Store {
+
+    private final Store below;
+    private final Mutant mutant;
+    private final Bounds bounds;
+
+    HandingOverStore(Store below, World world, Plan plan, Mutant mutant) {
+        this.below = below;
+        this.mutant = mutant;
+        SplittableRandom chances = world.chancesOf("hand-over", 0);
+        bounds = new Bounds(1 + chances.nextInt(4) / 3, plan.lease().toNanos() * (1 + chances.nextInt(4)) / 8);
+    }
+
+    @Override
+    public LockBackend backend(Host host) {
+        return SimulatedHandOver.over(below.backend(host), host, bounds, mutant.handOver());
+    }
+
+    @Override
+    public int mostPerTurn() {
+        return 1 + bounds.mostHandOvers();
+    }
+
+    @Override
+    public List<? extends Server> servers() {
+        return below.servers();
+    }
+
+    @Override
+    public boolean isFair() {
+        return false;
+    }
+
+    @Override
+    public boolean hasFairTurns() {
+        return below.isFair();
+    }
+
+    @Override
+    public boolean hasSemaphores() {
+        return below.hasSemaphores();
+    }
+
+    @Override
+    public boolean readersMayShare() {
+        return below.readersMayShare();
+    }
+
+    @Override
+    public long settlingNanos() {
+        return below.settlingNanos();
+    }
+
+    @Override
+    public long recoveryNanos(Plan plan) {
+        return below.recoveryNanos(plan);
+    }
+
+    @Override
+    public List<String> leftovers() {
+        return below.leftovers();
+    }
+}

@@ -1,0 +1,58 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.LockKind;
+import io.holdfast.testkit.history.History;
+import io.holdfast.testkit.history.HistoryCheck;
+import io.holdfast.testkit.history.LockOperation;
+import io.holdfast.testkit.history.Violation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Turns of processes are first come, first served. For each turn of its own process that a waiter needs, it is passed by at most one turn of
+ * each other process that came later, and by one more, which had its place at the store before the waiter came. Of the first of its own turns
+ * it may be left over, having come too late for it.
+ *
+ * @param mostPerTurn how many owners a turn has
+ * @param apartNanos claims that come within this time have no order
+ */
+record TurnCheck(int mostPerTurn, long apartNanos) implements HistoryCheck {
+
+    @Override
+    public List<Violation> violations(History history) {
+        List<Violation> found = new ArrayList<>();
+        for (LockOperation waiter : history.operations()) {
+            if (waiter.lock().kind() == LockKind.MUTEX && waiter.hasAcquired()) {
+                check(waiter, history, found);
+            }
+        }
+        return found;
+    }
+
+    private void check(LockOperation waiter, History history, List<Violation> found) {
+        int ownTurns = 0;
+        Map<String, Integer> passed = new HashMap<>();
+        for (LockOperation other : history.operations()) {
+            if (!other.lock().equals(waiter.lock()) || other.equals(waiter)) {
+                continue;
+            }
+            if (other.process().equals(waiter.process())) {
+                long end = Math.min(other.acquiredAt(), other.endedAt());
+                ownTurns += end > waiter.askedAt() && end <= waiter.acquiredAt() ? 1 : 0;
+            } else if (other.hasAcquired()
+                    && other.askedAt() > waiter.askedAt() + apartNanos
+                    && other.acquiredAt() < waiter.acquiredAt()) {
+                passed.merge(other.process(), 1, Integer::sum);
+            }
+        }
+        int most = mostPerTurn * (2 + ownTurns);
+        passed.forEach((process, times) -> {
+            if (times > most) {
+                found.add(new Violation(
+                        "turns", "passed %d times by later claims of %s: %s".formatted(times, process, waiter)));
+            }
+        });
+    }
+}

@@ -1,0 +1,73 @@
+package io.holdfast.redis;
+
+import io.holdfast.LocalHandOver;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of a back end, when locks are handed over inside each process. */
+class RedisHandOverContractIT implements LockBackendContract {
+
+    /** Short, since the contract waits for it with a real clock. */
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static Store store;
+    private static RedisLockBackend backend;
+    private static RedisLockBackend another;
+    private static LockBackend handsOver;
+    private static LockBackend anotherHandsOver;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        backend = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+        another = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+        handsOver = LocalHandOver.over(backend);
+        anotherHandsOver = LocalHandOver.over(another);
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return handsOver;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return anotherHandsOver;
+    }
+
+    @Override
+    public Duration claimTime() {
+        return CLAIM_TIME;
+    }
+
+    /** A real server's time only passes by itself. */
+    @Override
+    public void passTime(Duration time) {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> keys = store.leftovers().stream();
+        Stream<String> watches = Stream.of(backend, another)
+                .filter(it -> it.operations().watchCount() > 0)
+                .map(it -> it.operations().watchCount() + " watches");
+        return Stream.of(keys, watches).flatMap(it -> it).toList();
+    }
+}

@@ -1,0 +1,441 @@
+package io.holdfast.semantics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LocalHandOver;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.test.scheduler.VirtualTimeScheduler;
+import reactor.test.subscriber.TestSubscriber;
+
+/** What users see of a lock that is handed over inside their process, and what that costs at the store. */
+class LocalHandOverTest {
+
+    private static final String NAME = "stock/42";
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration MOMENT = Duration.ofMillis(1);
+
+    private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
+    private final List<LockClient> clients = new ArrayList<>();
+    private final FaultyLockBackend faulty = FaultyLockBackend.over(store, clock);
+    private final List<LockClaim> looks = new ArrayList<>();
+    private final ReactiveLock lock = process(recorded(), it -> it).lock(NAME);
+    private final ReactiveLock foreign = process(store, it -> it).lock(NAME);
+
+    /** Remembers which looks the store was asked for. */
+    private LockBackend recorded() {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return faulty;
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                looks.add(claim);
+                return faulty.tryAcquire(claim);
+            }
+        };
+    }
+
+    private LockClient process(LockBackend backend, UnaryOperator<LocalHandOver.Builder> bounds) {
+        LockBackend handsOver =
+                bounds.apply(LocalHandOver.builder(backend).clock(clock)).build();
+        LockClient client = LockClient.builder(handsOver)
+                .timer(clock)
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .closeBackend(false)
+                .build();
+        clients.add(client);
+        return client;
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        faulty.heal();
+        clients.forEach(client -> client.close().subscribe());
+        pass(Duration.ofSeconds(2));
+        assertThat(store.contents()).isEmpty();
+    }
+
+    private void pass(Duration time) {
+        clock.advanceTimeBy(time);
+    }
+
+    private <T> TestSubscriber<T> subscribe(Mono<T> mono) {
+        TestSubscriber<T> subscriber = TestSubscriber.create();
+        mono.subscribe(subscriber);
+        pass(Duration.ZERO);
+        return subscriber;
+    }
+
+    private List<TestSubscriber<LockLease>> waiters(ReactiveLock of, int count) {
+        return IntStream.range(0, count).mapToObj(i -> subscribe(of.acquire())).toList();
+    }
+
+    private static boolean holds(TestSubscriber<LockLease> waiter) {
+        return !waiter.getReceivedOnNext().isEmpty();
+    }
+
+    private static LockLease lease(TestSubscriber<LockLease> waiter) {
+        assertThat(waiter.getReceivedOnNext()).hasSize(1);
+        return waiter.getReceivedOnNext().get(0);
+    }
+
+    private void release(TestSubscriber<LockLease> owner) {
+        subscribe(lease(owner).release());
+    }
+
+    private int commands() {
+        return faulty.on(Operation.TRY_ACQUIRE).calls()
+                + faulty.on(Operation.RELEASE).calls()
+                + faulty.on(Operation.RENEW).calls();
+    }
+
+    @Test
+    void aThousandHandOversCostFewCommands() {
+        long[] last = new long[1];
+        int[] done = new int[1];
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        for (int i = 0; i < 100; i++) {
+            lock.withLock(lease -> Mono.fromRunnable(() -> {
+                        assertThat(lease.fencingToken()).isGreaterThan(last[0]);
+                        last[0] = lease.fencingToken();
+                        done[0]++;
+                    }))
+                    .repeat(9)
+                    .subscribe();
+        }
+        release(holder);
+        pass(Duration.ofSeconds(1));
+        assertThat(done[0]).isEqualTo(1_000);
+        assertThat(commands()).as("2 000 without a hand-over").isLessThan(60);
+    }
+
+    @Test
+    void anUncontendedCycleCostsWhatItCostsWithout() {
+        release(subscribe(lock.acquire()));
+        assertThat(commands()).isEqualTo(2);
+    }
+
+    @Test
+    void aLongChainOfHandOversNeedsNoStack() {
+        ReactiveLock many = process(faulty, it -> it.mostHandOvers(100_000).longestTurn(Duration.ofMinutes(1)))
+                .lock(NAME);
+        TestSubscriber<LockLease> first = subscribe(many.acquire());
+        int[] done = new int[1];
+        for (int i = 0; i < 20_000; i++) {
+            many.withLock(lease -> Mono.fromRunnable(() -> done[0]++)).subscribe();
+        }
+        release(first);
+        pass(Duration.ofSeconds(1));
+        assertThat(done[0]).isEqualTo(20_000);
+    }
+
+    @Test
+    void aClaimOfAnotherProcessWaitsForTheTurnAheadOfItAndNoLonger() {
+        ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(2)).lock(NAME);
+        TestSubscriber<LockLease> first = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(bounded, 5);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(first);
+        for (int owner = 0; owner < 3; owner++) {
+            assertThat(holds(other)).isFalse();
+            release(waiting.get(owner));
+        }
+        assertThat(holds(other)).isTrue();
+        assertThat(holds(waiting.get(3))).isFalse();
+        release(other);
+        release(waiting.get(3));
+        release(waiting.get(4));
+    }
+
+    @Test
+    void whoComesDuringATurnWaitsForTheNext() {
+        TestSubscriber<LockLease> first = subscribe(lock.acquire());
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(first);
+        assertThat(holds(other)).isTrue();
+        assertThat(holds(late)).isFalse();
+        release(other);
+        release(late);
+    }
+
+    @Test
+    void aTurnEndsWhenItsTimeIsOver() {
+        TestSubscriber<LockLease> first = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(first);
+        pass(Duration.ofMillis(5));
+        release(waiting.get(0));
+        assertThat(holds(other)).isTrue();
+        release(other);
+        release(waiting.get(1));
+    }
+
+    @Test
+    void aWaiterThatIsCancelledCostsNoCommandAndTheLastOneGivesUpThePlace() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
+        assertThat(commands()).as("one look for three").isOne();
+        waiting.get(1).cancel();
+        waiting.get(2).cancel();
+        assertThat(commands()).isOne();
+        waiting.get(0).cancel();
+        assertThat(faulty.on(Operation.RELEASE).calls()).isOne();
+        assertThat(store.contents()).as("the holder and its watch").hasSize(2);
+        release(holder);
+    }
+
+    @Test
+    void thePlaceStaysWhenTheOneThatTookItLeaves() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        TestSubscriber<LockLease> later = subscribe(foreign.acquire());
+        waiting.get(0).cancel();
+        release(holder);
+        assertThat(holds(waiting.get(1))).isTrue();
+        assertThat(holds(later)).isFalse();
+        release(waiting.get(1));
+        release(later);
+    }
+
+    @Test
+    void tryAcquirePassesNoneThatWaits() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        TestSubscriber<LockLease> waiting = subscribe(lock.acquire());
+        int before = commands();
+        assertThat(holds(subscribe(lock.tryAcquire()))).isFalse();
+        assertThat(commands()).as("known here").isEqualTo(before);
+        release(holder);
+        release(waiting);
+    }
+
+    @Test
+    void aTurnThatTheStoreHasLostGivesNothingMoreAway() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        LockLease lost = lease(waiting.get(0));
+        TestSubscriber<LossReason> loss = subscribe(lost.onLoss());
+        faulty.on(Operation.RENEW).always(Fault.lostRequest());
+        faulty.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
+        pass(Duration.ofSeconds(3));
+        assertThat(loss.getReceivedOnNext()).hasSize(1);
+        assertThat(holds(other)).isTrue();
+        assertThat(holds(waiting.get(1))).isFalse();
+        faulty.heal();
+        long between = lease(other).fencingToken();
+        release(other);
+        pass(LEASE);
+        assertThat(lease(waiting.get(1)).fencingToken()).isGreaterThan(between);
+        release(waiting.get(1));
+    }
+
+    @Test
+    void withoutAnAcknowledgedBlockTheStoreDecides() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.lostReply());
+        release(holder);
+        release(waiting.get(0));
+        pass(MOMENT);
+        long first = lease(waiting.get(0)).fencingToken();
+        assertThat(lease(waiting.get(1)).fencingToken()).isGreaterThan(first);
+        assertThat(faulty.on(Operation.RELEASE).calls()).isOne();
+        release(waiting.get(1));
+    }
+
+    @Test
+    void aTurnIsReleasedOnceAlthoughItsBlockComesLater() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(10)));
+        release(holder);
+        pass(Duration.ofMillis(6));
+        release(waiting.get(0));
+        pass(Duration.ofMillis(10));
+        assertThat(faulty.on(Operation.RELEASE).calls())
+                .as("another one could overtake that of the owner, which would be told of a loss")
+                .isOne();
+        release(waiting.get(1));
+    }
+
+    @Test
+    void aReleaseWaitsForTheBlockThatTheNextOwnerNeeds() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(3)));
+        release(holder);
+        TestSubscriber<Void> released = subscribe(lease(waiting.get(0)).release());
+        assertThat(holds(waiting.get(1))).isFalse();
+        assertThat(released.isTerminated()).isFalse();
+        pass(Duration.ofMillis(3));
+        assertThat(released.isTerminatedComplete()).isTrue();
+        assertThat(lease(waiting.get(1)).fencingToken())
+                .isEqualTo(lease(waiting.get(0)).fencingToken() + 1);
+        assertThat(faulty.on(Operation.RELEASE).calls()).isZero();
+        release(waiting.get(1));
+    }
+
+    @Test
+    void aLeaseOfAHandOverIsNoLongerThanThatOfTheTurn() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        ReactiveLock once = lock.with(
+                LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build());
+        List<TestSubscriber<LockLease>> waiting = waiters(once, 2);
+        pass(Duration.ofSeconds(4));
+        release(holder);
+        pass(MOMENT);
+        release(waiting.get(0));
+        assertThat(lease(waiting.get(1)).remaining()).isLessThan(LEASE.minusMillis(300));
+        release(waiting.get(1));
+    }
+
+    @Test
+    void aProcessThatStandsStillInATurnGivesNothingAwayAfterwards() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        release(waiting.get(0));
+        TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
+        faulty.on(Operation.RENEW).always(Fault.lostRequest());
+        faulty.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
+        pass(Duration.ofSeconds(40));
+        faulty.heal();
+        assertThat(loss.getReceivedOnNext()).hasSize(1);
+        assertThat(holds(other)).isTrue();
+        assertThat(holds(waiting.get(2))).isFalse();
+        subscribe(lease(waiting.get(1)).release());
+        assertThat(holds(waiting.get(2))).as("the other one still has it").isFalse();
+        release(other);
+        pass(LEASE);
+        assertThat(lease(waiting.get(2)).fencingToken())
+                .isGreaterThan(lease(other).fencingToken());
+        release(waiting.get(2));
+    }
+
+    @Test
+    void aClaimThatTheStoreDroppedWhileAWaiterWasGrantedIsALossOfThatWaiter() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        release(waiting.get(0));
+        TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
+        LockClaim turn = looks.get(looks.size() - 1);
+        assertThat(subscribe(store.release(turn)).getReceivedOnNext()).containsExactly(Ownership.HELD);
+        pass(LEASE.dividedBy(2));
+        assertThat(loss.getReceivedOnNext()).hasSize(1);
+        assertThat(holds(waiting.get(2))).isFalse();
+        release(other);
+        pass(LEASE);
+        assertThat(lease(waiting.get(2)).fencingToken())
+                .isGreaterThan(lease(other).fencingToken());
+        release(waiting.get(2));
+    }
+
+    @Test
+    void aClientThatClosesDuringATurnReleasesTheLockAndTellsAll() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        LockClient closing = process(faulty, it -> it);
+        List<TestSubscriber<LockLease>> waiting = waiters(closing.lock(NAME), 3);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        assertThat(holds(waiting.get(0))).isTrue();
+        TestSubscriber<Void> closed = TestSubscriber.create();
+        closing.close().subscribe(closed);
+        pass(Duration.ofSeconds(1));
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        assertThat(waiting.subList(1, 3)).allMatch(TestSubscriber::isTerminatedError);
+        assertThat(holds(other)).isTrue();
+        release(other);
+    }
+
+    @Test
+    void aReleaseWhoseReplyIsLostLetsTheNextTurnBeginAndTokensRise() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        release(holder);
+        release(waiting.get(0));
+        faulty.on(Operation.RELEASE).next(Fault.lostReply());
+        release(waiting.get(1));
+        pass(MOMENT);
+        assertThat(lease(other).fencingToken())
+                .isGreaterThan(lease(waiting.get(1)).fencingToken());
+        release(other);
+        pass(LEASE);
+    }
+
+    @Test
+    void tenThousandWaitersThatLeaveAtOnceLeaveNothing() {
+        ReactiveLock many = process(faulty, it -> it).lock(NAME);
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = IntStream.range(0, 10_000)
+                .mapToObj(i -> {
+                    TestSubscriber<LockLease> waiter = TestSubscriber.create();
+                    many.acquire().subscribe(waiter);
+                    return waiter;
+                })
+                .toList();
+        pass(MOMENT);
+        release(holder);
+        waiting.forEach(TestSubscriber::cancel);
+        waiting.stream().filter(LocalHandOverTest::holds).forEach(this::release);
+        pass(MOMENT);
+        assertThat(store.contents()).isEmpty();
+        assertThat(commands()).as("for ten thousand").isLessThan(10);
+    }
+
+    @Test
+    void aStoreWithoutTokenFloorsStaysAsItIs() {
+        LockBackend without = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return store;
+            }
+
+            @Override
+            public Set<LockFeature> features() {
+                return Set.of(LockFeature.FIFO);
+            }
+        };
+        assertThat(LocalHandOver.over(without)).isSameAs(without);
+    }
+
+    @Test
+    void boundsOutOfRangeAreRefused() {
+        LocalHandOver.Builder builder = LocalHandOver.builder(store);
+        assertThatThrownBy(() -> builder.mostHandOvers(0)).hasMessageContaining("was 0");
+        assertThatThrownBy(() -> builder.longestTurn(Duration.ZERO)).hasMessageContaining("was PT0S");
+    }
+}
