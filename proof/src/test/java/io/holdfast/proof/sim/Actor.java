@@ -24,16 +24,20 @@ final class Actor {
     private final World world;
     private final Plan plan;
     private final List<LockKey> keys;
+    private final boolean wantsMany;
     private final SplittableRandom nesting;
+    private final SplittableRandom manyLocks;
     private int deedsLeft;
     private int holds;
 
-    Actor(Member member, Plan plan, List<LockKey> keys, SplittableRandom nesting) {
+    Actor(Member member, Plan plan, List<LockKey> keys, boolean wantsMany, int number) {
         this.member = member;
         this.plan = plan;
         this.keys = keys;
-        this.nesting = nesting;
+        this.wantsMany = wantsMany;
         world = member.host().world();
+        nesting = world.chancesOf("nesting", number);
+        manyLocks = world.chancesOf("many locks", number);
         deedsLeft = plan.deeds();
         later(world.between(0, plan.lease().toNanos() / 4), this::act);
     }
@@ -71,6 +75,10 @@ final class Actor {
     }
 
     private void act() {
+        if (wantsMany && manyLocks.nextInt(3) == 0) {
+            ManyLocks.start(member, plan, keys, manyLocks, once());
+            return;
+        }
         LockKey key = world.oneOf(keys);
         LockOptions.Builder options = LockOptions.builder().leaseDuration(plan.lease());
         if (!plan.isTight() && world.chance(0.4)) {

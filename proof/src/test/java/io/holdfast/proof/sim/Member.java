@@ -5,6 +5,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveMultiLock;
 import io.holdfast.internal.SimulatedClients;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
@@ -19,7 +20,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -31,7 +31,7 @@ final class Member {
     private final HistoryRecorder recorder;
     private final LockClient client;
     private final boolean isFair;
-    private final UnaryOperator<ReactiveLock> locks;
+    private final Mutant mutant;
     private final List<Held> held = new ArrayList<>();
 
     /** Of these, the outermost lease is released, and nested work has not been told so. */
@@ -64,9 +64,9 @@ final class Member {
             LockOptions options,
             HistoryRecorder recorder,
             boolean isFair,
-            UnaryOperator<ReactiveLock> locks) {
+            Mutant mutant) {
         this.host = host;
-        this.locks = locks;
+        this.mutant = mutant;
         this.recorder = recorder;
         this.isFair = isFair;
         world = host.world();
@@ -141,7 +141,17 @@ final class Member {
             case WRITE -> client.readWriteLock(key.name()).writeLock();
             case SEMAPHORE -> client.semaphore(key.name(), key.permits());
         };
-        return locks.apply(lock.with(options));
+        return mutant.lock().apply(lock.with(options));
+    }
+
+    ReactiveMultiLock all(ReactiveLock... locks) {
+        return mutant.many().apply(client.all(locks), List.of(locks));
+    }
+
+    /** One lock of an acquisition of many. */
+    long asksTogether(LockKey key) {
+        asking = 0;
+        return recorder.asked(world.now(), key);
     }
 
     /** A new acquisition, which is subscribed to right after this. */

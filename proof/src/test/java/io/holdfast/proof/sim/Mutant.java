@@ -1,11 +1,13 @@
 package io.holdfast.proof.sim;
 
 import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveMultiLock;
 import io.holdfast.internal.handover.HandOvers;
 import io.holdfast.internal.handover.WrongHandOvers.Decisions;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
@@ -21,6 +23,7 @@ import java.util.function.UnaryOperator;
  * @param lock what becomes of the locks that users have
  * @param part of the back end for ZooKeeper that is wrong
  * @param handOver what decides on handing over inside a process
+ * @param many what becomes of several locks together, with these in the order given
  */
 record Mutant(
         String name,
@@ -31,7 +34,8 @@ record Mutant(
         boolean hasQuarantine,
         UnaryOperator<ReactiveLock> lock,
         WrongPart part,
-        Decisions handOver) {
+        Decisions handOver,
+        BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many) {
 
     static final Mutant NONE = new Mutant(
             "none",
@@ -42,7 +46,8 @@ record Mutant(
             true,
             it -> it,
             WrongPart.NONE,
-            HandOvers::new);
+            HandOvers::new,
+            (it, given) -> it);
 
     /** A replacement in the scripts; those without the text stay as they are. */
     static Mutant script(String name, String text, String wrong) {
@@ -51,42 +56,47 @@ record Mutant(
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
         return new Mutant(
-                name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
+                name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
+                name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
     }
 
     static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
+                name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
     }
 
     static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver);
+                name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
     }
 
     static Mutant part(String name, WrongPart wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, wrong, NONE.handOver);
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, wrong, NONE.handOver, NONE.many);
     }
 
     static Mutant withoutQuarantine() {
         return new Mutant(
-                "no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock, NONE.part, NONE.handOver);
+                "no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock, NONE.part, NONE.handOver, NONE.many);
     }
 
     static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong, NONE.part, NONE.handOver);
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong, NONE.part, NONE.handOver, NONE.many);
     }
 
     static Mutant handOver(String name, Decisions wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, wrong);
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, wrong, NONE.many);
+    }
+
+    static Mutant many(String name, BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> wrong) {
+        return new Mutant(
+                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, wrong);
     }
 
     @Override

@@ -43,7 +43,10 @@ final class Mutants {
     private Mutants() {}
 
     static List<Hunt> ofMemory() {
-        return hunts(StoreKind.MEMORY, nestedWorkThatGoesOn());
+        return hunts(
+                StoreKind.MEMORY,
+                nestedWorkThatGoesOn(),
+                Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven));
     }
 
     private static Mutant nestedWorkThatGoesOn() {
@@ -54,6 +57,9 @@ final class Mutants {
     static List<Hunt> ofRedis() {
         return hunts(
                 StoreKind.REDIS,
+                Mutant.many(
+                        "a loss of one of many keeps the others",
+                        (real, given) -> WrongMultiLock.keepingTheOthersAfterALoss(real)),
                 releaseWithoutAnOwnerCheck(),
                 Mutant.script(
                         "renewal without an owner check",

@@ -66,12 +66,13 @@ final class Schedule {
         for (int i = 0; i < clients; i++) {
             HistoryRecorder recorder = HistoryRecorder.to("c" + (i + 1), events::add);
             boolean isFair = plan.is(Weather.CALM) && store.isFair();
-            members.add(new Member(hosts.get(i % hosts.size()), store, options, recorder, isFair, mutant.lock()));
+            members.add(new Member(hosts.get(i % hosts.size()), store, options, recorder, isFair, mutant));
         }
         List<LockKey> keys = keys();
+        boolean areManyWanted = ManyLocks.areWanted(world, plan, keys);
         members.forEach(member -> {
             for (int i = 0; i < plan.actors(); i++) {
-                actors.add(new Actor(member, plan, keys, world.chancesOf("nesting", actors.size())));
+                actors.add(new Actor(member, plan, keys, areManyWanted, actors.size()));
             }
         });
         if (plan.isTight() && !plan.hasLastWords()) {
