@@ -13,8 +13,11 @@ import org.junit.jupiter.api.Test;
 /** Bytes that one cycle at ZooKeeper allocates in the threads of the client; the server is in the same JVM. */
 class ZooKeeperAllocationIT {
 
-    /** A fifth more than was measured when this was written, on JDK 17. Before requests were one object each, it was 22,000. */
-    private static final long BUDGET = 17_000;
+    /**
+     * A tenth more than was measured on JDK 17: 13,142, with the two requests of a cycle. Curator's three, counted in the same threads, took
+     * 12,924. Reports measure with more locks in flight and another profiler, so their figures differ.
+     */
+    private static final long BUDGET = 14_500;
 
     private final Thread subscriber = Thread.currentThread();
 
