@@ -28,6 +28,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
+// Longer than other files: half of it is the contract for users, and the options belong to the same type.
+
 /**
  * Locks in ZooKeeper, on the session of a client that is yours. Tested with 3.9.5.
  *

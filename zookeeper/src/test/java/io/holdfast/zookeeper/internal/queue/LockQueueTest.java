@@ -225,10 +225,10 @@ class LockQueueTest {
 
         Readers(int count) {
             assertThat(readers.namesRead(readers.namesAsked(), -1, List.of())).isEmpty();
-            enter();
-            assertThat(readers.namesRead(readers.namesAsked(), 0, List.of(reader(0))))
+            QueueNode first = enter();
+            assertThat(readers.namesRead(readers.namesAsked(), 0, List.of(first)))
                     .isEmpty();
-            readers.holds(reader(0));
+            readers.holds(first);
             while (next < count) {
                 QueueNode entered = enter();
                 readers.holds(entered);
@@ -260,7 +260,7 @@ class LockQueueTest {
             }
             long taken = System.nanoTime() - start;
             entering.forEach(readers::leaves);
-            entering.forEach(it -> readers.gone(it.name()));
+            assertThat(entering).noneMatch(it -> readers.gone(it.name()));
             return taken;
         }
     }
