@@ -147,7 +147,10 @@ final class AcquireRound implements ResponseHandler<LockAttempt> {
     }
 
     private boolean hasToBeUndone(int master) {
-        return !keepsWhatItHeld() && !(outcome instanceof Election.Next.Won) && !election.hasRefused(master) && !election.isPending(master);
+        return !keepsWhatItHeld()
+                && !(outcome instanceof Election.Next.Won)
+                && !election.hasRefused(master)
+                && !election.isPending(master);
     }
 
     /** A holder that looks again, and hears from too few masters, may hold the lock as before. Its owner releases it, or it ends by itself. */
