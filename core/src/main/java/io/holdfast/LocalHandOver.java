@@ -35,8 +35,18 @@ import reactor.core.scheduler.Schedulers;
  * <p><b>For what</b>: mutexes. Read/write locks and semaphores go to the store, as do claims that do not wait. So does everything where the store does not have
  * {@link LockFeature#TOKEN_FLOOR}: of the back ends of Holdfast that is ZooKeeper. There this changes nothing.
  *
- * <p>Each instance hands over between the clients that share it. Its {@code close()} closes the back end below, and waits for nothing else.
- * Thread-safe. The next owner is told on the thread that releases, or on a thread of the back end below.
+ * <p><b>Requests</b>: nothing is sent before a claim is subscribed to. A turn costs a place in the queue, a request for its tokens if more than one
+ * claim waits for it, and a release. If the request for tokens fails, nothing is handed over in that turn. A request that fails is an error of the
+ * claim that made it, as it is without a hand-over; the others of its turn ask again.
+ *
+ * <p><b>Leases</b> of different length are not mixed: a turn is for claims of one length.
+ *
+ * <p><b>Threads</b>: what the store grants is delivered on the store's thread, and so are the hand-overs that follow from it there, for half a
+ * millisecond. Any other hand-over, and the rest of that turn, is delivered by the {@link Builder#clock clock}. A release never runs the code
+ * of the next owner within its own call.
+ *
+ * <p>Each instance hands over between the clients that share it. Its {@code close()} closes the back end below, and waits for nothing else: close the
+ * clients first. Thread-safe.
  */
 public final class LocalHandOver {
 
@@ -113,10 +123,10 @@ public final class LocalHandOver {
         }
 
         /**
-         * Sets the clock that turns are measured by. Leases of all clients that share this back end must be measured by the same: give the
-         * {@linkplain LockClient.Builder#timer timer} of the clients, should they have one of their own.
+         * Sets the clock that turns are measured by, whose threads deliver hand-overs. Leases of all clients that share this back end must be
+         * measured by the same: give the {@linkplain LockClient.Builder#timer timer} of the clients, should they have one of their own.
          *
-         * @param timer its {@code now(NANOSECONDS)} must be monotonic; it is used for nothing else; default: a shared scheduler of Reactor
+         * @param timer its {@code now(NANOSECONDS)} must be monotonic; it stays yours; default: {@link Schedulers#parallel()}
          * @return this
          */
         public Builder clock(Scheduler timer) {

@@ -16,8 +16,10 @@ class ContestantTest {
 
     @Test
     void clientsOfTwoProcessesCountTogetherPerCycleOfBoth() {
-        Reading one = new Reading(3_000, 1_000_000_000, 60_000_000, 30_000_000, 9_000, new Waits.Longest(7_000_000, 1_000_000));
-        Reading other = new Reading(1_000, 2_000_000_000, 20_000_000, 2_000_000, 3_000, new Waits.Longest(5_000_000, 3_000_000));
+        Reading one = new Reading(
+                3_000, 1_000_000_000, 60_000_000, 30_000_000, 9_000, new Waits.Longest(7_000_000, 1_000_000));
+        Reading other = new Reading(
+                1_000, 2_000_000_000, 20_000_000, 2_000_000, 3_000, new Waits.Longest(5_000_000, 3_000_000));
 
         assertThat(Contestant.perCycle(List.of(one, other), 100_000_000))
                 .containsEntry(Sample.THROUGHPUT, 3_500.0)
@@ -41,7 +43,8 @@ class ContestantTest {
 
     @Test
     void readingIsWhatHappenedSinceTheEarlierOne() {
-        assertThat(new Reading(10, 200, 3_000, 40_000, 500_000, LATER).since(new Reading(1, 20, 300, 4_000, 50_000, NONE)))
+        assertThat(new Reading(10, 200, 3_000, 40_000, 500_000, LATER)
+                        .since(new Reading(1, 20, 300, 4_000, 50_000, NONE)))
                 .isEqualTo(new Reading(9, 180, 2_700, 36_000, 450_000, LATER));
     }
 }

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 
 class PlanTest {
 
-    private static final List<String> METRICS = List.of(
-            Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION, Sample.LEAST_SHARE, Sample.LONGEST_PAUSE);
+    private static final List<String> METRICS =
+            List.of(Sample.THROUGHPUT, Sample.SERVER_CPU, Sample.ALLOCATION, Sample.LEAST_SHARE, Sample.LONGEST_PAUSE);
 
     /**
      * On two cores. A process starts in one to two and a half seconds, a turn takes 0.7 seconds beside what it measures, and many held

@@ -27,12 +27,7 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long s
                 .filter(it -> it > 0)
                 .sum();
         return new Reading(
-                cycles,
-                System.nanoTime(),
-                SYSTEM.getProcessCpuTime(),
-                bytes,
-                ContextSwitches.ofThisProcess(),
-                waits);
+                cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes, ContextSwitches.ofThisProcess(), waits);
     }
 
     /** What happened after the earlier reading. */
@@ -54,6 +49,7 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long s
     static Reading parse(String text) {
         long[] numbers =
                 Arrays.stream(text.split(" ", -1)).mapToLong(Long::parseLong).toArray();
-        return new Reading(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], new Waits.Longest(numbers[5], numbers[6]));
+        return new Reading(
+                numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], new Waits.Longest(numbers[5], numbers[6]));
     }
 }

@@ -46,7 +46,6 @@ public enum QuorumPeer implements PeerChoice {
                         .resources(shared)
                         .build())
                 .toList();
-        return new HoldfastPeer(
-                decoration.apply(RedlockBackend.over(members)), () -> LettuceEnd.shutDown(shared));
+        return new HoldfastPeer(decoration.apply(RedlockBackend.over(members)), () -> LettuceEnd.shutDown(shared));
     }
 }

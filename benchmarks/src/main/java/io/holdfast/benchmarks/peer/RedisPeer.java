@@ -24,8 +24,7 @@ public enum RedisPeer implements PeerChoice {
         String uri = addresses.redis();
         return switch (this) {
             case HOLDFAST -> new HoldfastPeer(RedisLockBackend.create(RedisURI.create(uri)));
-            case HAND_OVER ->
-                new HoldfastPeer(LocalHandOver.over(RedisLockBackend.create(RedisURI.create(uri))));
+            case HAND_OVER -> new HoldfastPeer(LocalHandOver.over(RedisLockBackend.create(RedisURI.create(uri))));
             case LETTUCE -> new LettucePeer(uri);
             case REDISSON -> RedissonPeer.plain(uri);
             case REDISSON_FAIR -> RedissonPeer.fair(uri);

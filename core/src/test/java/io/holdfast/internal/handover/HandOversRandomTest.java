@@ -161,7 +161,8 @@ class HandOversRandomTest {
         }
 
         /** Sends a request, which may get lost, or its answer. */
-        private <A> void ask(String what, java.util.function.Supplier<A> request, Consumer<A> answered, Runnable failed) {
+        private <A> void ask(
+                String what, java.util.function.Supplier<A> request, Consumer<A> answered, Runnable failed) {
             toStore.add(() -> {
                 if (isLossy && random.nextInt(20) == 0) {
                     log("lost: %s", what);
@@ -190,7 +191,9 @@ class HandOversRandomTest {
             Foreigner other = foreigner;
             if (other != null && other.id.equals(push.claimId())) {
                 other.signalled(push.signal());
-            } else if (turn != null && watchedAtTheStore.contains(push.claimId()) && !(isLossy && random.nextInt(20) == 0)) {
+            } else if (turn != null
+                    && watchedAtTheStore.contains(push.claimId())
+                    && !(isLossy && random.nextInt(20) == 0)) {
                 fromStore.add(() -> carryOut(out -> locks.signalled(turn, push.signal(), now, out)));
             }
         }
@@ -219,7 +222,11 @@ class HandOversRandomTest {
                             answer -> carryOut(out -> locks.reserved(reserve, answer, now, out)),
                             () -> carryOut(out -> locks.reserved(reserve, null, now, out)));
                 } else if (effect instanceof Effect.Release release) {
-                    ask("release " + release.claim(), () -> atStore(store.release(release.claim(), now)), it -> {}, () -> {});
+                    ask(
+                            "release " + release.claim(),
+                            () -> atStore(store.release(release.claim(), now)),
+                            it -> {},
+                            () -> {});
                 } else if (effect instanceof Effect.Resume resume) {
                     resume(resume.waiter());
                 }
@@ -239,10 +246,14 @@ class HandOversRandomTest {
         private void holds(String who, long token, long until) {
             log("%s holds %d", who, token);
             for (Claimant claimant : claimants) {
-                assertThat(claimant.believes()).as("%s believes, too", claimant.id).isFalse();
+                assertThat(claimant.believes())
+                        .as("%s believes, too", claimant.id)
+                        .isFalse();
             }
             if (foreigner != null) {
-                assertThat(foreigner.believes()).as("%s believes, too", foreigner.id).isFalse();
+                assertThat(foreigner.believes())
+                        .as("%s believes, too", foreigner.id)
+                        .isFalse();
             }
             assertThat(token).as("token of " + who).isGreaterThan(lastToken);
             lastToken = token;

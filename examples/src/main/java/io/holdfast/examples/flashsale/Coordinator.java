@@ -75,7 +75,8 @@ final class Coordinator implements AutoCloseable {
 
     private ShopOrder orderFor(String shop) {
         boolean isVictim = settings.withLock() && shop.equals(VICTIM);
-        return new ShopOrder(shop, keys, settings.withLock(), settings.localHandOver(), isVictim ? settings.items() / 2 : -1);
+        return new ShopOrder(
+                shop, keys, settings.withLock(), settings.localHandOver(), isVictim ? settings.items() / 2 : -1);
     }
 
     private void step() throws InterruptedException {

@@ -101,12 +101,11 @@ public final class FlashSale {
         if (!settings.withLock()) {
             return "WITHOUT a lock";
         }
-        String lock =
-                switch (settings.lock()) {
-                    case REDIS -> "each sale under a Holdfast lock";
-                    case REDLOCK -> "each sale under a Holdfast lock at five other servers";
-                    case ZOOKEEPER -> "each sale under a Holdfast lock in ZooKeeper";
-                };
+        String lock = switch (settings.lock()) {
+            case REDIS -> "each sale under a Holdfast lock";
+            case REDLOCK -> "each sale under a Holdfast lock at five other servers";
+            case ZOOKEEPER -> "each sale under a Holdfast lock in ZooKeeper";
+        };
         return settings.localHandOver() ? lock + ", handed over inside each shop" : lock;
     }
 

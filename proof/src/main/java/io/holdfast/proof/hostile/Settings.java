@@ -89,7 +89,14 @@ record Settings(
                     "--clients must be from 1 to %d, was %d".formatted(MOST_PROCESSES, processes));
         }
         return new Settings(
-                targets, Duration.ofMinutes(minutes), seed, leaseSeconds, processes, flaw, handsOver, folder.toAbsolutePath());
+                targets,
+                Duration.ofMinutes(minutes),
+                seed,
+                leaseSeconds,
+                processes,
+                flaw,
+                handsOver,
+                folder.toAbsolutePath());
     }
 
     private static boolean isLocal(String handOver) {

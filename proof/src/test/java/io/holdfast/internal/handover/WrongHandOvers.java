@@ -87,7 +87,8 @@ public final class WrongHandOvers {
                         turn.isReserving = true;
                         long floor = turn.token + none.mostHandOvers();
                         out.add(new Effect.Reserve(
-                                turn, turn.nextLook(at).withWaiting(Waiting.NONE).withTokenFloor(floor)));
+                                turn,
+                                turn.nextLook(at).withWaiting(Waiting.NONE).withTokenFloor(floor)));
                     }
                 },
                 now);

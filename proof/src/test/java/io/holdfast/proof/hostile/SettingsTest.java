@@ -40,7 +40,8 @@ class SettingsTest {
         Terms terms = parse("redis --minutes 3 --hand-over local").terms(Target.REDIS);
         assertThat(terms.handsOver()).isTrue();
         assertThat(Terms.parse(List.of(terms.toText().split(" ")))).isEqualTo(terms);
-        assertThat(parse("redis --minutes 3 --hand-over none").terms(Target.REDIS)).isEqualTo(Terms.of(Target.REDIS));
+        assertThat(parse("redis --minutes 3 --hand-over none").terms(Target.REDIS))
+                .isEqualTo(Terms.of(Target.REDIS));
     }
 
     @Test

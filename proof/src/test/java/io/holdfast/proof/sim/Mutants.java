@@ -34,6 +34,8 @@ final class Mutants {
             2_000L,
             "REDIS no tombstone of a reader",
             24_000L,
+            "REDIS a loss of one of many keeps the others",
+            6_000_500L,
             "ZOOKEEPER proof that does not age",
             31_000L);
 
