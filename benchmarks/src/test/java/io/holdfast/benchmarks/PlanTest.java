@@ -66,7 +66,14 @@ class PlanTest {
 
     @Test
     void eachProcessWarmsUpForTenSeconds() {
-        assertThat(List.of(Plan.redis(), Plan.redlock(), Plan.handOver(), Plan.waiting(), Plan.quick(), Plan.contended(), Plan.all()))
+        assertThat(List.of(
+                        Plan.redis(),
+                        Plan.redlock(),
+                        Plan.handOver(),
+                        Plan.waiting(),
+                        Plan.quick(),
+                        Plan.contended(),
+                        Plan.all()))
                 .allMatch(it -> it.warmUpSeconds() >= 10);
     }
 

@@ -6,13 +6,13 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
+import io.holdfast.testkit.history.RecoveryCheck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import io.holdfast.testkit.history.RecoveryCheck;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -46,7 +46,9 @@ final class ManyLocks {
     /** Whether users of this schedule need several locks at a time. */
     static boolean areWanted(World world, Plan plan, List<LockKey> keys) {
         boolean areSeveral = keys.stream().map(LockKey::name).distinct().count() > 1;
-        return areSeveral && !plan.isTight() && world.chancesOf("many locks", -1).nextInt(SELDOM) == 0;
+        return areSeveral
+                && !plan.isTight()
+                && world.chancesOf("many locks", -1).nextInt(SELDOM) == 0;
     }
 
     /** Takes some, works, and leaves sometimes. */
@@ -57,8 +59,8 @@ final class ManyLocks {
     private void start(Runnable over) {
         LockOptions.Builder options = LockOptions.builder().leaseDuration(plan.lease());
         if (chances.nextInt(3) == 0) {
-            options = options.waitTimeout(Duration.ofMillis(
-                    chances.nextLong(6 * plan.lease().toMillis())));
+            options = options.waitTimeout(
+                    Duration.ofMillis(chances.nextLong(6 * plan.lease().toMillis())));
         }
         LockOptions each = options.build();
         ReactiveLock[] locks = keys.stream().map(key -> member.lock(key, each)).toArray(ReactiveLock[]::new);
@@ -77,7 +79,11 @@ final class ManyLocks {
                 })
                 .subscribe(nothing -> {}, error -> failed(error, once), once);
         if (chances.nextInt(4) == 0) {
-            Disposable unused = member.host().schedule(() -> leaves(under, once), some(plan.lease().toNanos()).toNanos(), TimeUnit.NANOSECONDS);
+            Disposable unused = member.host()
+                    .schedule(
+                            () -> leaves(under, once),
+                            some(plan.lease().toNanos()).toNanos(),
+                            TimeUnit.NANOSECONDS);
         }
     }
 
@@ -103,9 +109,8 @@ final class ManyLocks {
 
     private void failed(Throwable error, Runnable over) {
         if (!isHeld) {
-            String how = error instanceof LockTimeoutException
-                    ? "timeout"
-                    : RecoveryCheck.FAILED + " " + error.getMessage();
+            String how =
+                    error instanceof LockTimeoutException ? "timeout" : RecoveryCheck.FAILED + " " + error.getMessage();
             operations.forEach(operation -> member.gaveUp(operation, how));
         } else if (!(error instanceof LockException)) {
             member.host().world().defect("work under many locks failed with " + error, error);

@@ -58,13 +58,7 @@ final class Member {
         }
     }
 
-    Member(
-            Host host,
-            Store store,
-            LockOptions options,
-            HistoryRecorder recorder,
-            boolean isFair,
-            Mutant mutant) {
+    Member(Host host, Store store, LockOptions options, HistoryRecorder recorder, boolean isFair, Mutant mutant) {
         this.host = host;
         this.mutant = mutant;
         this.recorder = recorder;

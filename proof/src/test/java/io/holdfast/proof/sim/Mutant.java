@@ -56,47 +56,128 @@ record Mutant(
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
         return new Mutant(
-                name, wrong, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
+                name,
+                wrong,
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock,
+                NONE.part,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, wrong, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
+                name,
+                NONE.script,
+                wrong,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock,
+                NONE.part,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, wrong, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
+                name,
+                NONE.script,
+                NONE.member,
+                wrong,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock,
+                NONE.part,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, wrong, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, NONE.many);
+                name,
+                NONE.script,
+                NONE.member,
+                NONE.backend,
+                wrong,
+                NONE.hasQuarantine,
+                NONE.lock,
+                NONE.part,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant part(String name, WrongPart wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, wrong, NONE.handOver, NONE.many);
+                name,
+                NONE.script,
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock,
+                wrong,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant withoutQuarantine() {
         return new Mutant(
-                "no quarantine", NONE.script, NONE.member, NONE.backend, NONE.session, false, NONE.lock, NONE.part, NONE.handOver, NONE.many);
+                "no quarantine",
+                NONE.script,
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                false,
+                NONE.lock,
+                NONE.part,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, wrong, NONE.part, NONE.handOver, NONE.many);
+                name,
+                NONE.script,
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                wrong,
+                NONE.part,
+                NONE.handOver,
+                NONE.many);
     }
 
     static Mutant handOver(String name, Decisions wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, wrong, NONE.many);
+                name,
+                NONE.script,
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock,
+                NONE.part,
+                wrong,
+                NONE.many);
     }
 
     static Mutant many(String name, BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> wrong) {
         return new Mutant(
-                name, NONE.script, NONE.member, NONE.backend, NONE.session, NONE.hasQuarantine, NONE.lock, NONE.part, NONE.handOver, wrong);
+                name,
+                NONE.script,
+                NONE.member,
+                NONE.backend,
+                NONE.session,
+                NONE.hasQuarantine,
+                NONE.lock,
+                NONE.part,
+                NONE.handOver,
+                wrong);
     }
 
     @Override

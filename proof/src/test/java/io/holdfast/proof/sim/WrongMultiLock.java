@@ -38,8 +38,7 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
                 return nested(List.of(), work);
             }
 
-            private <T> Mono<T> nested(
-                    List<LockLease> held, Function<? super MultiLease, ? extends Mono<T>> work) {
+            private <T> Mono<T> nested(List<LockLease> held, Function<? super MultiLease, ? extends Mono<T>> work) {
                 return held.size() == given.size()
                         ? work.apply(new Leases(held))
                         : given.get(held.size()).withLock(lease -> nested(with(held, lease), work));

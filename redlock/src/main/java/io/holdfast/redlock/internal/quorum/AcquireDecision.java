@@ -110,11 +110,7 @@ public final class AcquireDecision {
 
     /** Whether the answer of this master, or its failure, leaves a vote that is in the way of other claims. */
     public boolean hasToBeUndone(int master) {
-        return isDecided()
-                && !isWon()
-                && !keepsWhatItHeld()
-                && !quorum.hasRefused(master)
-                && !quorum.isPending(master);
+        return isDecided() && !isWon() && !keepsWhatItHeld() && !quorum.hasRefused(master) && !quorum.isPending(master);
     }
 
     /** Whether this master may have granted the claim, or may still do so, to a round that has not won. */
