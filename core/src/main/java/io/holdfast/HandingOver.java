@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.internal.DeliveryLine;
 import io.holdfast.internal.handover.Bounds;
 import io.holdfast.internal.handover.Effect;
@@ -168,10 +169,12 @@ final class HandingOver implements ForwardingLockBackend {
         }
 
         /** What a claim of this process asked for: others are signalled on other threads, so that it need not wait for their subscribers. */
+        @CanIgnoreReturnValue
         private <R extends @Nullable Object> R decide(Decision<R> decision) {
             return decide(decision, line::deliver);
         }
 
+        @CanIgnoreReturnValue
         private <R extends @Nullable Object> R decide(Decision<R> decision, Consumer<Runnable> deliver) {
             List<Effect> effects = new ArrayList<>(2);
             R reply;

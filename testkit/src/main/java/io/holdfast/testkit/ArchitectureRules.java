@@ -31,6 +31,7 @@ public final class ArchitectureRules {
     /** Factories that fill in a default scheduler, and tests that need threads; everything else is given one. */
     private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
             "io.holdfast.InMemoryLockBackend",
+            "io.holdfast.LocalHandOver$Builder",
             "io.holdfast.internal.ClientBuilder",
             "io.holdfast.internal.TimerWatch$Fallback",
             "io.holdfast.redlock.RedlockBackend",

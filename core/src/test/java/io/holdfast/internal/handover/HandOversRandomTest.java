@@ -3,6 +3,7 @@ package io.holdfast.internal.handover;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import com.google.errorprone.annotations.FormatMethod;
 import io.holdfast.internal.memory.LockTable;
 import io.holdfast.internal.memory.Outcome;
 import io.holdfast.internal.memory.Push;
@@ -156,6 +157,7 @@ class HandOversRandomTest {
             assertThat(watchedAtTheStore).isEmpty();
         }
 
+        @FormatMethod
         private void log(String format, Object... values) {
             log.append(format.formatted(values)).append('\n');
         }
@@ -243,7 +245,7 @@ class HandOversRandomTest {
             }
         }
 
-        private void holds(String who, long token, long until) {
+        private void holds(String who, long token) {
             log("%s holds %d", who, token);
             for (Claimant claimant : claimants) {
                 assertThat(claimant.believes())
@@ -360,7 +362,7 @@ class HandOversRandomTest {
             private void granted(int number, long token, Duration granted) {
                 long its = Validity.until(lookedAt.get(number), StoreDurations.leaseNanos(granted));
                 if (!isLeaving && !isHolding && !Validity.isOver(its, now)) {
-                    holds(id, token, its);
+                    holds(id, token);
                     isHolding = true;
                     until = its;
                 }
@@ -502,7 +504,7 @@ class HandOversRandomTest {
 
             private void granted(long token, long granted) {
                 if (!isHolding) {
-                    holds(id, token, Validity.until(lookedAt, granted));
+                    holds(id, token);
                     isHolding = true;
                     until = Validity.until(lookedAt, granted);
                 }
