@@ -1,6 +1,7 @@
 package io.holdfast.checks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.holdfast.testkit.server.RedisServer;
 import java.io.File;
@@ -36,6 +37,8 @@ class EachArtifactAloneIT {
     @TempDir
     private static Path folder;
 
+    private static final String NEEDS_A_DRIVER = "holdfast-r2dbc";
+
     private static RedisServer redis;
     private static TestingServer zooKeeper;
 
@@ -59,7 +62,15 @@ class EachArtifactAloneIT {
     @ParameterizedTest
     @MethodSource("artifacts")
     void takesALock(String artifact) throws Exception {
+        assumeFalse(artifact.equals(NEEDS_A_DRIVER), "needs the driver of a database");
         assertThat(run(artifact)).contains("held with token ");
+    }
+
+    /** Its classes do not need one to be loaded. */
+    @Test
+    void theSqlModuleLeavesTheDriverToTheApplication() throws Exception {
+        assertThat(classPath(NEEDS_A_DRIVER)).contains("r2dbc-spi").doesNotContain("postgresql", "netty");
+        assertThat(run(NEEDS_A_DRIVER)).contains("no lock without a database: ").contains("stock/42");
     }
 
     @ParameterizedTest

@@ -21,6 +21,7 @@ class ModulePathTest {
     private static final Map<String, String> NAMES = Map.of(
             "holdfast-core", "io.holdfast.core",
             "holdfast-micrometer", "io.holdfast.micrometer",
+            "holdfast-r2dbc", "io.holdfast.r2dbc",
             "holdfast-redis", "io.holdfast.redis",
             "holdfast-redlock", "io.holdfast.redlock",
             "holdfast-spring-boot-starter", "io.holdfast.spring",

@@ -35,7 +35,7 @@ class NativeImageTest {
     private static final String METADATA = "META-INF/native-image/io.holdfast/%s/";
 
     /** What frameworks look for by themselves: the licence, and entries that name classes. */
-    private static final Pattern NOT_LOADED_BY_US = Pattern.compile("META-INF/.*");
+    private static final Pattern NOT_LOADED_BY_US = Pattern.compile("META-INF/.*|.*\\.sql");
 
     private static final Set<String> REFLECTION = Set.of(
             "forName",

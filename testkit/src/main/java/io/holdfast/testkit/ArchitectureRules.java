@@ -34,6 +34,7 @@ public final class ArchitectureRules {
             "io.holdfast.LocalHandOver$Builder",
             "io.holdfast.internal.ClientBuilder",
             "io.holdfast.internal.TimerWatch$Fallback",
+            "io.holdfast.r2dbc.R2dbcLockBackend$Builder",
             "io.holdfast.redlock.RedlockBackend",
             "io.holdfast.zookeeper.ZooKeeperLockBackend",
             "io.holdfast.zookeeper.ZooKeeperLockBackend$Builder",

@@ -1,0 +1,93 @@
+package io.holdfast.r2dbc;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import io.holdfast.r2dbc.internal.protocol.LockText;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.Result;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Checks a lease inside the transaction that writes the data. If the check passes, no other claim gets the lock until that transaction has ended: so a
+ * write of a former holder is never committed after a later grant, whatever leases, pauses or clocks do.
+ *
+ * <p>The lock must be in the database of the data. Check before you read what you will write, commit, and release the lease afterwards. A transaction that
+ * stays open after its check keeps the next holder waiting: {@code idle_in_transaction_session_timeout} bounds that.
+ *
+ * <p>The user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find.
+ */
+public final class Fence {
+
+    private static final String CONDITION = "token = %s and holder is not null for key share";
+
+    /** The name comes first: it leads the primary key. Tokens of locks of different kinds with one name are never equal. */
+    private static final String SQL = "select 1 from holdfast_lock where name = %s and " + CONDITION;
+
+    private Fence() {}
+
+    /**
+     * Checks that the lease is the current one, and keeps it so until the transaction ends.
+     *
+     * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has ended, or when a later grant was
+     * made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter): roll back. Fails with {@link
+     * IllegalStateException} when no transaction is open: then the check would protect nothing. Any other failure is the driver's. Cancelling
+     * leaves the transaction to its owner, who rolls back.
+     *
+     * @param inTransaction a connection to the database of the lock, with a transaction open; stays the caller's
+     * @param lease a lease of a {@link R2dbcLockBackend} on the same database
+     * @return the check
+     */
+    public static Mono<Void> check(Connection inTransaction, LockLease lease) {
+        requireNonNull(inTransaction, "inTransaction");
+        requireNonNull(lease, "lease");
+        return Mono.defer(() -> {
+            if (inTransaction.isAutoCommit()) {
+                return Mono.error(new IllegalStateException(
+                        "cannot check lock '%s': no transaction is open, so the check would not last until a commit"
+                                .formatted(lease.lockName())));
+            }
+            return Flux.<Result>from(inTransaction
+                            .createStatement(SQL.formatted("$1", "$2"))
+                            .bind("$1", LockText.name(lease.lockName()))
+                            .bind("$2", lease.fencingToken())
+                            .execute())
+                    .concatMap(result -> result.map(row -> true))
+                    .next()
+                    .switchIfEmpty(Mono.error(() -> lost(lease, null)))
+                    .onErrorMap(Fence::isSerializationFailure, error -> lost(lease, error))
+                    .then();
+        });
+    }
+
+    private static boolean isSerializationFailure(Throwable error) {
+        return error instanceof R2dbcException answered && "40001".equals(answered.getSqlState());
+    }
+
+    private static LockLostException lost(LockLease lease, @Nullable Throwable cause) {
+        return new LockLostException(
+                lease.lockName(),
+                LossReason.NOT_HELD,
+                lease.fencingToken(),
+                "the fence found another grant, or none: roll back",
+                cause);
+    }
+
+    /**
+     * The same check for JDBC and JPA, as a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
+     * LockLease#fencingToken()}. Run it in the transaction. One row: the lease is the current one until the transaction ends. No row, or SQL
+     * state 40001: roll back.
+     *
+     * <p>It does not fit a lock name that has the character U+0000 or U+0001.
+     *
+     * @return such as {@code select 1 from holdfast_lock where name = ? and …}
+     */
+    public static String sql() {
+        return SQL.formatted("?", "?");
+    }
+}

@@ -1,0 +1,245 @@
+package io.holdfast.r2dbc;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.r2dbc.internal.dialect.PostgresDialect;
+import io.holdfast.r2dbc.internal.operation.BackendSettings;
+import io.holdfast.r2dbc.internal.operation.LockOperations;
+import io.holdfast.spi.Closing;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.Wrapped;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Locks in the database that has the data: PostgreSQL, 13 or newer, with the driver {@code r2dbc-postgresql}.
+ *
+ * <p>Waiters queue in the database, first come, first served; a release hands the lock to the next one and tells only its client. Calls that meet
+ * share one transaction, and so one flush of the disk. {@link Fence} lets a transaction commit only while a lease is the current one.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.create(R2dbcLockBackend.create(connections));
+ * }</pre>
+ *
+ * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, which is in the jar, once: with Flyway, with Liquibase, or by hand. Without
+ * it, each request fails with an error that says so.
+ *
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own. Readers share; a queued
+ * writer holds back later readers, and hands over to all of those that follow it at once. A claim of a semaphore is judged by its own number of
+ * permits.
+ *
+ * <p><b>Connections</b>: at most three, whatever the number of locks and waiters, made with the factory when they are needed: one for calls, one for calls that
+ * wait for a row that another client has locked, and one that listens, once a claim has to wait. None has a transaction open between two calls. They
+ * must lead to the server directly: a proxy that changes the server's connection between transactions breaks {@code LISTEN}. A pool is not used: its own
+ * factory is.
+ *
+ * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas where
+ * {@code synchronous_commit} asks for that. After a failover to a replica that has not received the last grants, a lock may be granted while its
+ * former holder still believes that it holds it. The fence holds even then: lock and data are one log.
+ *
+ * <p>Answers come on the driver's threads; after a time limit, on the timer's. Thread-safe.
+ */
+public final class R2dbcLockBackend implements LockBackend {
+
+    private static final Set<LockFeature> FEATURES =
+            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
+
+    private final LockOperations operations;
+    private final Closing closing;
+
+    private R2dbcLockBackend(LockOperations operations) {
+        this.operations = operations;
+        closing = new Closing("the back end in PostgreSQL", operations.close());
+    }
+
+    /**
+     * A back end with the defaults.
+     *
+     * @param connections makes connections to the database, with a user that has the rights to the schema; stays the caller's
+     * @return a back end that has not connected yet
+     * @throws IllegalArgumentException if it is not for PostgreSQL
+     */
+    public static R2dbcLockBackend create(ConnectionFactory connections) {
+        return builder(connections).build();
+    }
+
+    /**
+     * Starts with the defaults.
+     *
+     * @param connections makes connections to the database, with a user that has the rights to the schema; stays the caller's
+     * @return a builder
+     * @throws IllegalArgumentException if it is not for PostgreSQL
+     */
+    public static Builder builder(ConnectionFactory connections) {
+        requireNonNull(connections, "connections");
+        String database = connections.getMetadata().getName();
+        if (!database.equals("PostgreSQL")) {
+            throw new IllegalArgumentException(
+                    "connections must be to PostgreSQL, the only database that is supported, and are to " + database);
+        }
+        return new Builder(unwrapped(connections));
+    }
+
+    private static ConnectionFactory unwrapped(ConnectionFactory factory) {
+        ConnectionFactory inner = factory;
+        while (inner instanceof Wrapped<?> wrapper && wrapper.unwrap() instanceof ConnectionFactory next) {
+            inner = next;
+        }
+        return inner;
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        return operations.tryAcquire(requireNonNull(claim, "claim"));
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        return operations.renew(requireNonNull(claim, "claim"));
+    }
+
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        return operations.renewAll(List.copyOf(claims));
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        return operations.release(requireNonNull(claim, "claim"));
+    }
+
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return operations.watch(requireNonNull(claim, "claim"));
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        return operations.ping();
+    }
+
+    /**
+     * A queue, read/write locks and semaphores; no token floors, so it cannot be a member of a quorum.
+     *
+     * @return always the same
+     */
+    @Override
+    public Set<LockFeature> features() {
+        return FEATURES;
+    }
+
+    @Override
+    public String name() {
+        return "postgresql";
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return closing.begin();
+    }
+
+    /** For tests. */
+    LockOperations operations() {
+        return operations;
+    }
+
+    /** Options of a {@link R2dbcLockBackend}. Not thread-safe. */
+    public static final class Builder {
+
+        private final ConnectionFactory connections;
+        private @Nullable String schema;
+        private Duration claimTime = Duration.ofSeconds(2);
+        private Duration replyTimeout = Duration.ofSeconds(2);
+        private @Nullable Scheduler timer;
+
+        private Builder(ConnectionFactory connections) {
+            this.connections = connections;
+        }
+
+        /**
+         * Sets the schema that has the tables and functions.
+         *
+         * @param name as in the catalogue, without quotes; default: the search path of the user finds them
+         * @return this
+         * @throws IllegalArgumentException if it is blank
+         */
+        public Builder schema(String name) {
+            requireNonNull(name, "name");
+            if (name.isBlank()) {
+                throw new IllegalArgumentException("schema must not be blank, was '%s'".formatted(name));
+            }
+            schema = name;
+            return this;
+        }
+
+        /**
+         * Sets how long a waiter that was made the holder may take to confirm it. A waiter that has just died costs the next one this time at
+         * most.
+         *
+         * @param limit 10 ms to 1 minute; default 2 s
+         * @return this
+         * @throws IllegalArgumentException if it is out of that range
+         */
+        public Builder claimTime(Duration limit) {
+            claimTime = checked("claimTime", limit);
+            return this;
+        }
+
+        /**
+         * Sets how long the server may take to answer, and to make a connection. After that, what was asked counts as unknown, and the connection is
+         * made anew.
+         *
+         * @param limit 10 ms to 1 minute; default 2 s. At least the time of a flush of the disk under load
+         * @return this
+         * @throws IllegalArgumentException if it is out of that range
+         */
+        public Builder replyTimeout(Duration limit) {
+            replyTimeout = checked("replyTimeout", limit);
+            return this;
+        }
+
+        /**
+         * Sets the scheduler for time limits and pauses.
+         *
+         * @param clock stays the caller's; default {@link Schedulers#parallel()}
+         * @return this
+         */
+        public Builder timer(Scheduler clock) {
+            timer = requireNonNull(clock, "clock");
+            return this;
+        }
+
+        private static Duration checked(String option, Duration limit) {
+            requireNonNull(limit, option);
+            if (limit.compareTo(Duration.ofMillis(10)) < 0 || limit.compareTo(Duration.ofMinutes(1)) > 0) {
+                throw new IllegalArgumentException(
+                        "%s must be from 10 ms to 1 minute, was %s".formatted(option, limit));
+            }
+            return limit;
+        }
+
+        /**
+         * Makes the back end. Connects nowhere yet.
+         *
+         * @return a back end
+         */
+        public R2dbcLockBackend build() {
+            Scheduler clock = timer == null ? Schedulers.parallel() : timer;
+            return new R2dbcLockBackend(new LockOperations(
+                    new BackendSettings(connections, new PostgresDialect(), schema, claimTime, replyTimeout, clock)));
+        }
+    }
+}

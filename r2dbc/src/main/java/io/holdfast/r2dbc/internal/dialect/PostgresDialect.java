@@ -1,0 +1,225 @@
+package io.holdfast.r2dbc.internal.dialect;
+
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.LockText;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.r2dbc.postgresql.api.Notification;
+import io.r2dbc.postgresql.api.PostgresqlConnection;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.Readable;
+import io.r2dbc.spi.Result;
+import io.r2dbc.spi.Statement;
+import io.r2dbc.spi.Wrapped;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** PostgreSQL 13 or newer, with the functions of {@code V1__holdfast.sql}. */
+public final class PostgresDialect implements Dialect {
+
+    private static final String CALL =
+            "select n, answer, token, ms, attempt, channel, id from holdfast_call_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+
+    private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5)";
+
+    private static final String PUSH =
+            "select pg_notify(m.channel, m.message) from unnest($1::text[], $2::text[]) as m(channel, message)";
+
+    /**
+     * One round trip. {@code synchronous_commit} off would forget grants in a crash. Just-in-time compilation costs more than any of these
+     * statements.
+     */
+    private static final String PREPARE = """
+            select current_setting('server_encoding'),
+                   current_setting('server_version'),
+                   set_config('default_transaction_isolation', 'read committed', false),
+                   set_config('synchronous_commit',
+                              case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false),
+                   set_config('statement_timeout', $1, false),
+                   set_config('lock_timeout', $1, false),
+                   set_config('idle_in_transaction_session_timeout', $1, false),
+                   set_config('jit', 'off', false),
+                   set_config('application_name', 'holdfast', false),
+                   set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
+            """;
+
+    @Override
+    public String database() {
+        return "PostgreSQL";
+    }
+
+    @Override
+    public Mono<Void> prepare(Connection connection, SessionSettings settings) {
+        String schema = settings.schema();
+        Statement statement = connection
+                .createStatement(PREPARE)
+                .bind("$1", Long.toString(settings.serverMillis()))
+                .bind("$2", schema == null ? "" : schema);
+        return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
+                .single()
+                .flatMap(encoding -> encoding.equals("UTF8")
+                        ? ping(connection)
+                        : Mono.error(new IllegalStateException("the database's encoding is " + encoding)));
+    }
+
+    @Override
+    public Flux<Answer> call(
+            Connection connection, String channel, long claimMillis, boolean isPatient, List<Operation> batch) {
+        Statement statement = connection
+                .createStatement(CALL)
+                .bind("$1", channel)
+                .bind("$2", (int) claimMillis)
+                .bind("$3", isPatient)
+                .bind("$4", texts(batch, Operation::word))
+                .bind("$5", names(batch))
+                .bind("$6", kinds(batch))
+                .bind("$7", texts(batch, it -> LockText.mode(it.claim().key().kind())))
+                .bind("$8", numbers(batch, it -> it.claim().key().permits()))
+                .bind("$9", ids(batch))
+                .bind("$10", leases(batch))
+                .bind("$11", numbers(batch, it -> it.claim().attempt()))
+                .bind("$12", batch.stream().map(Operation::isWatched).toArray(Boolean[]::new));
+        return rows(statement, PostgresDialect::answer);
+    }
+
+    private static Answer answer(Readable row) {
+        return new Answer(
+                Objects.requireNonNull(row.get(0, Integer.class)),
+                Objects.requireNonNull(row.get(1, String.class)),
+                orZero(row.get(2, Long.class)),
+                orZero(row.get(3, Long.class)),
+                (int) orZero(row.get(4, Long.class)),
+                row.get(5, String.class),
+                row.get(6, String.class));
+    }
+
+    private static long orZero(@Nullable Long number) {
+        return number == null ? 0 : number;
+    }
+
+    @Override
+    public Flux<Answer> renew(Connection connection, boolean isPatient, List<Operation> batch) {
+        Statement statement = connection
+                .createStatement(RENEW)
+                .bind("$1", isPatient)
+                .bind("$2", names(batch))
+                .bind("$3", kinds(batch))
+                .bind("$4", ids(batch))
+                .bind("$5", leases(batch));
+        return rows(
+                statement,
+                row -> Answer.of(
+                        Objects.requireNonNull(row.get(0, Integer.class)),
+                        Objects.requireNonNull(row.get(1, String.class))));
+    }
+
+    @Override
+    public Mono<Void> push(Connection connection, List<Push.Message> messages) {
+        return done(connection
+                .createStatement(PUSH)
+                .bind("$1", messages.stream().map(Push.Message::channel).toArray(String[]::new))
+                .bind("$2", messages.stream().map(Push.Message::text).toArray(String[]::new)));
+    }
+
+    @Override
+    public Mono<Void> sweep(Connection connection) {
+        return done(connection.createStatement("select holdfast_sweep_v1()"));
+    }
+
+    /** Of no claims: it fails when the function is missing, or the user may not call it. */
+    @Override
+    public Mono<Void> ping(Connection connection) {
+        return renew(connection, false, List.of()).then();
+    }
+
+    @Override
+    public Mono<Flux<String>> listen(Connection connection, String channel) {
+        PostgresqlConnection listening = unwrap(connection);
+        return Mono.defer(() -> {
+            // Before LISTEN: what comes at once is not to be missed. It ends with the connection.
+            Sinks.Many<String> heard = Sinks.many().unicast().onBackpressureBuffer();
+            Disposable unused = listening
+                    .getNotifications()
+                    .subscribe(it -> pass(it, channel, heard), heard::tryEmitError, heard::tryEmitComplete);
+            return done(connection
+                            .createStatement("select pg_advisory_lock(hashtextextended($1, 0))")
+                            .bind("$1", channel))
+                    .then(done(connection.createStatement("listen \"" + channel + "\"")))
+                    .thenReturn(heard.asFlux());
+        });
+    }
+
+    private static void pass(Notification notification, String channel, Sinks.Many<String> heard) {
+        String text = notification.getParameter();
+        if (text != null && notification.getName().equals(channel)) {
+            Sinks.EmitResult unused = heard.tryEmitNext(text);
+        }
+    }
+
+    private static PostgresqlConnection unwrap(Connection connection) {
+        if (connection instanceof PostgresqlConnection direct) {
+            return direct;
+        }
+        PostgresqlConnection inner =
+                connection instanceof Wrapped<?> wrapped ? wrapped.unwrap(PostgresqlConnection.class) : null;
+        if (inner == null) {
+            throw new IllegalStateException("not a connection of r2dbc-postgresql: "
+                    + connection.getClass().getName());
+        }
+        return inner;
+    }
+
+    @Override
+    public Optional<KnownError> explain(Throwable error) {
+        return error instanceof R2dbcException answered && answered.getSqlState() != null
+                ? PostgresErrors.explain(answered.getSqlState())
+                : Optional.empty();
+    }
+
+    private static <T> Flux<T> rows(Statement statement, Function<Readable, T> mapping) {
+        return Flux.<Result>from(statement.execute()).concatMap(result -> PostgresDialect.<T>map(result, mapping));
+    }
+
+    private static <T> Publisher<T> map(Result result, Function<Readable, T> mapping) {
+        return result.map(mapping);
+    }
+
+    private static Mono<Void> done(Statement statement) {
+        return Flux.<Result>from(statement.execute())
+                .concatMap(Result::getRowsUpdated)
+                .then();
+    }
+
+    private static String[] names(List<Operation> batch) {
+        return texts(batch, it -> LockText.name(it.claim().key().name()));
+    }
+
+    private static String[] kinds(List<Operation> batch) {
+        return texts(batch, it -> LockText.kind(it.claim().key().kind()));
+    }
+
+    private static String[] ids(List<Operation> batch) {
+        return texts(batch, it -> it.claim().id());
+    }
+
+    private static Long[] leases(List<Operation> batch) {
+        return batch.stream().map(Operation::leaseMillis).toArray(Long[]::new);
+    }
+
+    private static String[] texts(List<Operation> batch, Function<Operation, String> text) {
+        return batch.stream().map(text).toArray(String[]::new);
+    }
+
+    private static Integer[] numbers(List<Operation> batch, Function<Operation, Integer> number) {
+        return batch.stream().map(number).toArray(Integer[]::new);
+    }
+}

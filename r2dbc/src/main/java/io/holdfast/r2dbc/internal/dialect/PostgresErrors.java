@@ -1,0 +1,62 @@
+package io.holdfast.r2dbc.internal.dialect;
+
+import java.util.List;
+import java.util.Optional;
+
+/** What PostgreSQL's error codes mean for locks. */
+final class PostgresErrors {
+
+    private static final KnownError NO_SCHEMA = new KnownError(
+            false,
+            true,
+            "the schema of Holdfast is missing, or not on the search path: run io/holdfast/r2dbc/postgresql/V1__holdfast.sql of the jar of holdfast-r2dbc, or give its schema to the builder");
+
+    private static final KnownError STOPPED =
+            new KnownError(true, false, "the server ended the connection: it is made anew");
+
+    private static final KnownError BUSY = new KnownError(
+            true,
+            true,
+            "it took longer than replyTimeout: look in pg_stat_activity for a transaction that has locked rows of holdfast_lock");
+
+    /** A beginning of a code, and its meaning; the first that fits. */
+    private static final List<Meaning> MEANINGS = List.of(
+            new Meaning("42883", NO_SCHEMA),
+            new Meaning("42P01", NO_SCHEMA),
+            new Meaning("3F000", NO_SCHEMA),
+            new Meaning(
+                    "42501",
+                    new KnownError(
+                            false,
+                            true,
+                            "the user lacks a right: grant those of the page on PostgreSQL in the documentation")),
+            new Meaning(
+                    "25006",
+                    new KnownError(
+                            true,
+                            false,
+                            "the server takes no writes: it is a replica, or read-only; connect to the primary")),
+            new Meaning("28", new KnownError(false, false, "user or password is wrong, or pg_hba.conf refuses them")),
+            new Meaning("3D000", new KnownError(false, false, "there is no such database")),
+            new Meaning(
+                    "53300", new KnownError(true, false, "the server has no connection left: raise max_connections")),
+            new Meaning("53100", new KnownError(true, true, "the server's disk is full")),
+            new Meaning("53", new KnownError(true, true, "the server lacks a resource")),
+            new Meaning("55P03", BUSY),
+            new Meaning("57014", BUSY),
+            new Meaning("57P", STOPPED),
+            new Meaning("08", STOPPED),
+            new Meaning("40", new KnownError(true, true, "the transaction met another one, and is tried again")),
+            new Meaning("22021", new KnownError(false, true, "the database cannot store a character of the name")));
+
+    private PostgresErrors() {}
+
+    static Optional<KnownError> explain(String code) {
+        return MEANINGS.stream()
+                .filter(it -> code.startsWith(it.code()))
+                .map(Meaning::error)
+                .findFirst();
+    }
+
+    private record Meaning(String code, KnownError error) {}
+}

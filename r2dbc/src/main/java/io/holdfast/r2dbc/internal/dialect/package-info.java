@@ -1,0 +1,7 @@
+/** The SQL of each database, and what its errors mean. */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.r2dbc.internal.dialect;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

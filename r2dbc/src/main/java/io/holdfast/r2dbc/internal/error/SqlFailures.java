@@ -1,0 +1,83 @@
+package io.holdfast.r2dbc.internal.error;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.KnownError;
+import io.holdfast.spi.Printable;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Turns errors of the driver into ours: what was tried, and what to do. Each means that the outcome is unknown.
+ *
+ * @param dialect knows the codes of its database
+ * @param replyTimeout the longest time of a call
+ */
+public record SqlFailures(Dialect dialect, Duration replyTimeout) {
+
+    /** So much is told of what a driver or a server says: it may be anything. */
+    private static final int MOST_CHARS = 300;
+
+    private static final int MOST_NESTED = 20;
+
+    private static final KnownError SILENT = new KnownError(
+            true,
+            false,
+            "the server did not answer: check that it is up, that the network lets it through, and how long its disk takes to flush; the connection is made anew");
+
+    private static final KnownError REFUSED =
+            new KnownError(true, false, "nothing listens there: start the server, or check host and port");
+
+    private static final KnownError UNKNOWN_HOST =
+            new KnownError(true, false, "the host name is not known: check it, and the DNS");
+
+    private static final KnownError OTHER = new KnownError(true, false, "the database could not be asked");
+
+    /** Whether the connection can be used after this. */
+    public boolean keepsConnection(Throwable error) {
+        return explain(error).keepsConnection();
+    }
+
+    /** The exception for one claim. */
+    public LockBackendException of(String lockName, String subject, Throwable error) {
+        if (error instanceof LockBackendException known) {
+            return known;
+        }
+        KnownError known = explain(error);
+        String message = "%s in %s failed%s: %s. Driver: %s"
+                .formatted(
+                        subject,
+                        dialect.database(),
+                        known.equals(SILENT) ? " after %d ms".formatted(replyTimeout.toMillis()) : "",
+                        known.advice(),
+                        Printable.start(String.valueOf(error.getMessage()), MOST_CHARS));
+        return new LockBackendException(lockName, message, known.isTransient(), error);
+    }
+
+    /** The exception after the end of the back end. */
+    public LockBackendException closed(String lockName, String subject) {
+        String message =
+                "%s in %s failed: the back end was closed; create a new one".formatted(subject, dialect.database());
+        return new LockBackendException(lockName, message, false, null);
+    }
+
+    /** What the network says comes first: drivers give it a code of their own. */
+    private KnownError explain(Throwable error) {
+        KnownError known = OTHER;
+        Throwable e = error;
+        for (int i = 0; i < MOST_NESTED && e != null; i++) {
+            if (e instanceof TimeoutException) {
+                return SILENT;
+            } else if (e instanceof UnknownHostException) {
+                return UNKNOWN_HOST;
+            } else if (e instanceof ConnectException) {
+                return REFUSED;
+            }
+            known = known.equals(OTHER) ? dialect.explain(e).orElse(OTHER) : known;
+            e = e.getCause();
+        }
+        return known;
+    }
+}

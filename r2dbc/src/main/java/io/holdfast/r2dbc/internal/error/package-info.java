@@ -1,0 +1,7 @@
+/** Turns the errors of drivers into those of locks. */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.r2dbc.internal.error;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

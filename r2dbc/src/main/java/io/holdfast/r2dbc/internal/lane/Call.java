@@ -1,0 +1,86 @@
+package io.holdfast.r2dbc.internal.lane;
+
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
+import java.util.concurrent.atomic.AtomicReference;
+import reactor.core.publisher.MonoSink;
+
+/** One operation on its way: waiting for its turn, or sent. A subscriber that leaves before it was sent takes it back. */
+final class Call {
+
+    private enum State {
+        WAITING,
+        SENT,
+        OVER
+    }
+
+    private final Operation operation;
+    private final UnansweredClaims unanswered;
+    private final MonoSink<Answer> subscriber;
+    private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+
+    Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber) {
+        this.operation = operation;
+        this.unanswered = unanswered;
+        this.subscriber = subscriber;
+    }
+
+    Operation operation() {
+        return operation;
+    }
+
+    /** What is sent: a release says whether an attempt of its claim was never answered until now. */
+    Operation toSend() {
+        return operation.verb() == Operation.Verb.RELEASE
+                        && unanswered.contains(operation.claim().id())
+                ? new Operation(Operation.Verb.RELEASE_UNSURE, operation.claim(), operation.isWatched())
+                : operation;
+    }
+
+    /** False when its subscriber has left. */
+    boolean take() {
+        return state.compareAndSet(State.WAITING, State.SENT);
+    }
+
+    /** Another lane takes it. False when its subscriber has left: nothing was done for it. */
+    boolean giveOn() {
+        return state.compareAndSet(State.SENT, State.WAITING);
+    }
+
+    void answer(Answer answer) {
+        if (operation.verb() == Operation.Verb.RELEASE) {
+            unanswered.remove(operation.claim().id());
+        }
+        if (state.getAndSet(State.OVER) == State.SENT) {
+            subscriber.success(answer);
+        }
+    }
+
+    /** Fails it. If it was sent, nothing tells whether it is carried out, or when. */
+    void fail(Throwable error) {
+        State before = state.getAndSet(State.OVER);
+        if (before == State.SENT) {
+            remember();
+        }
+        if (before != State.OVER) {
+            subscriber.error(error);
+        }
+    }
+
+    void cancel() {
+        if (state.getAndSet(State.OVER) == State.SENT) {
+            remember();
+        }
+    }
+
+    private void remember() {
+        if (operation.verb() == Operation.Verb.ACQUIRE) {
+            unanswered.add(operation.claim().id());
+        }
+    }
+
+    boolean isRenewal() {
+        return operation.verb() == Operation.Verb.RENEW;
+    }
+}

@@ -1,0 +1,50 @@
+package io.holdfast.r2dbc.internal.lane;
+
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import java.util.concurrent.CompletableFuture;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Opens and ends connections, and bounds what is asked on them. Nothing is ever cancelled: a driver may leave a cancelled exchange half done. What takes
+ * too long is left to itself, and its connection is given up.
+ *
+ * @param factory makes a new connection each time; no pool
+ */
+public record Connections(ConnectionFactory factory, Dialect dialect, SessionSettings settings, Scheduler timer) {
+
+    /** A connection with our settings; fails after the time limit of a reply. One that comes later is closed. */
+    public Mono<Connection> open() {
+        return Mono.defer(() -> {
+            CompletableFuture<Connection> opening = Mono.<Connection>from(factory.create())
+                    .flatMap(this::prepared)
+                    .toFuture();
+            return bounded(opening).doOnError(late -> {
+                // It fails as well, or comes now or later.
+                CompletableFuture<Void> unused = opening.thenAccept(this::close);
+            });
+        });
+    }
+
+    private Mono<Connection> prepared(Connection fresh) {
+        return dialect.prepare(fresh, settings).thenReturn(fresh).doOnError(unusable -> close(fresh));
+    }
+
+    /** The answer to a call, or an error after the time limit. */
+    public <T> Mono<T> limited(Mono<T> call) {
+        return Mono.defer(() -> bounded(call.toFuture()));
+    }
+
+    private <T> Mono<T> bounded(CompletableFuture<T> call) {
+        return Mono.fromFuture(call, true).timeout(settings.replyTimeout(), timer);
+    }
+
+    /** Begins to close it; what that leads to does not matter. The one place that subscribes to this. */
+    public void close(Connection connection) {
+        Disposable unused = Mono.from(connection.close()).subscribe(nothing -> {}, error -> {});
+    }
+}

@@ -1,0 +1,75 @@
+package io.holdfast.r2dbc.internal.lane;
+
+import io.holdfast.r2dbc.internal.error.SqlFailures;
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+
+/**
+ * The two connections for calls. The first waits for no row. A call whose row another call has locked goes to the second one, which is patient: so a row
+ * that is locked for long holds up none but those that need it.
+ */
+public final class Lanes {
+
+    private final UnansweredClaims unanswered = new UnansweredClaims();
+    private final Lane patient;
+    private final Lane usual;
+
+    /**
+     * Connects nowhere yet.
+     *
+     * @param channel where this client is told
+     * @param tell tells the claims of this client, and gives the messages for others
+     */
+    public Lanes(
+            Connections connections,
+            SqlFailures failures,
+            Supplier<String> channel,
+            long claimMillis,
+            Function<List<Answer>, List<Push.Message>> tell) {
+        patient = new Lane(connections, failures, channel, claimMillis, tell::apply, null);
+        usual = new Lane(connections, failures, channel, claimMillis, tell::apply, patient);
+    }
+
+    /** Sends it when it is subscribed to. A subscriber that leaves before it was sent takes it back. */
+    public Mono<Answer> send(Operation operation) {
+        return Mono.create(subscriber -> {
+            Call call = new Call(operation, unanswered, subscriber);
+            subscriber.onCancel(call::cancel);
+            usual.submit(List.of(call));
+        });
+    }
+
+    /**
+     * Sends them together, once the last of them is subscribed to.
+     *
+     * @param each what becomes of each answer
+     */
+    public <T> List<Mono<T>> sendAll(List<Operation> operations, BiFunction<Operation, Mono<Answer>, Mono<T>> each) {
+        List<Call> calls = new ArrayList<>(operations.size());
+        List<Mono<T>> answers = new ArrayList<>(operations.size());
+        for (Operation operation : operations) {
+            answers.add(each.apply(operation, Mono.create(subscriber -> {
+                Call call = new Call(operation, unanswered, subscriber);
+                subscriber.onCancel(call::cancel);
+                calls.add(call);
+                if (calls.size() == operations.size()) {
+                    usual.submit(calls);
+                }
+            })));
+        }
+        return answers;
+    }
+
+    /** No more calls; those under way end first. */
+    public Mono<Void> close() {
+        return usual.close().then(patient.close());
+    }
+}

@@ -1,0 +1,16 @@
+package io.holdfast.r2dbc.internal.operation;
+
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.r2dbc.spi.ConnectionFactory;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/** What a back end was made with. */
+public record BackendSettings(
+        ConnectionFactory connections,
+        Dialect dialect,
+        @Nullable String schema,
+        Duration claimTime,
+        Duration replyTimeout,
+        Scheduler timer) {}

@@ -1,0 +1,141 @@
+package io.holdfast.r2dbc.internal.operation;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.r2dbc.internal.error.SqlFailures;
+import io.holdfast.r2dbc.internal.lane.Connections;
+import io.holdfast.r2dbc.internal.lane.Lanes;
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.holdfast.r2dbc.internal.push.Channel;
+import io.holdfast.r2dbc.internal.push.Watches;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The operations of one back end: the calls and the channel, put together. */
+public final class LockOperations {
+
+    /** Of a lock that is never taken: its renewal tells that the functions answer. */
+    private static final LockKey PING = LockKey.of(LockKind.MUTEX, "holdfast/ping");
+
+    private final Watches watches;
+    private final Channel channel;
+    private final Lanes lanes;
+
+    /** Connects nowhere yet. */
+    public LockOperations(BackendSettings settings) {
+        Connections connections = new Connections(
+                settings.connections(),
+                settings.dialect(),
+                new SessionSettings(settings.schema(), settings.replyTimeout()),
+                settings.timer());
+        watches = new Watches(settings.timer(), settings.claimTime(), this::giveBack);
+        channel = new Channel(connections, watches);
+        lanes = new Lanes(
+                connections,
+                new SqlFailures(settings.dialect(), settings.replyTimeout()),
+                channel::name,
+                settings.claimTime().toMillis(),
+                this::tell);
+    }
+
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        return Mono.defer(() -> {
+                    boolean isWatched = watches.isWatched(claim.id());
+                    return lanes.send(new Operation(Operation.Verb.ACQUIRE, claim, isWatched));
+                })
+                .map(Answer::attemptAnswer)
+                .doOnNext(answer -> answered(claim, answer));
+    }
+
+    private void answered(LockClaim claim, LockAttempt answer) {
+        watches.answered(claim.id(), answer);
+        if (claim.waiting() != Waiting.NONE
+                && !(answer instanceof LockAttempt.Acquired)
+                && watches.isWatched(claim.id())) {
+            channel.open();
+        }
+    }
+
+    public Mono<Renewal> renew(LockClaim claim) {
+        return Mono.defer(() -> lanes.send(renewal(claim)))
+                .map(answer -> answer.renewal(Duration.ofMillis(renewal(claim).leaseMillis())));
+    }
+
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        return Flux.defer(() -> {
+            List<Operation> renewals =
+                    claims.stream().map(LockOperations::renewal).toList();
+            return Flux.mergeSequential(
+                    lanes.sendAll(renewals, LockOperations::renewed), Math.max(1, renewals.size()), 1);
+        });
+    }
+
+    private static Mono<Renewal> renewed(Operation renewal, Mono<Answer> answer) {
+        return answer.map(it -> it.renewal(Duration.ofMillis(renewal.leaseMillis())))
+                .onErrorResume(LockBackendException.class, failure -> Mono.just(new Renewal.Unknown(failure)));
+    }
+
+    private static Operation renewal(LockClaim claim) {
+        return new Operation(Operation.Verb.RENEW, claim, false);
+    }
+
+    public Mono<Ownership> release(LockClaim claim) {
+        return Mono.defer(() -> lanes.send(new Operation(Operation.Verb.RELEASE, claim, false)))
+                .map(Answer::ownership);
+    }
+
+    /** The one place that subscribes by itself: a grant for which no claim waits here goes to the next waiter at once. */
+    private void giveBack(LockClaim left) {
+        // A failure leaves the grant to end with its claim time.
+        Disposable unused = release(left).subscribe(ownership -> {}, error -> {});
+    }
+
+    /** Claims of this client need no notification. */
+    private List<Push.Message> tell(List<Answer> told) {
+        String own = channel.name();
+        List<Answer> others = new ArrayList<>();
+        for (Answer answer : told) {
+            if (own.equals(answer.channel())) {
+                watches.tell(Push.of(answer));
+            } else {
+                others.add(answer);
+            }
+        }
+        return Push.messages(others);
+    }
+
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return watches.watch(claim);
+    }
+
+    /** Claims that are watched now, for tests. */
+    public int watchCount() {
+        return watches.size();
+    }
+
+    public Mono<Void> ping() {
+        LockClaim nobody = LockClaim.first(PING, "ping", Duration.ofSeconds(1), Waiting.NONE);
+        return renew(nobody).then();
+    }
+
+    public Mono<Void> close() {
+        return Mono.defer(() -> {
+            watches.fail(new LockBackendException("", "cannot go on watching: the back end was closed", false, null));
+            return lanes.close().then(channel.close());
+        });
+    }
+}

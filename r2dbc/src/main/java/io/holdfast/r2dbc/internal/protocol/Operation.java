@@ -1,0 +1,67 @@
+package io.holdfast.r2dbc.internal.protocol;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Printable;
+
+/**
+ * What is asked for one claim.
+ *
+ * @param verb what to do
+ * @param claim for which claim
+ * @param isWatched whether the claim can be told of a grant on the channel of this client
+ */
+public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
+
+    /** A hundred years: the end of a longer lease may not fit into a timestamp. */
+    private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
+
+    /** What is done. */
+    public enum Verb {
+        /** Takes the lock, or a place in the queue. */
+        ACQUIRE,
+        /** Sets the end of the lease anew. */
+        RENEW,
+        /** Ends the claim. */
+        RELEASE,
+        /** Ends a claim of which an attempt was never answered: it may still come. */
+        RELEASE_UNSURE
+    }
+
+    public long leaseMillis() {
+        return Math.min(claim.lease().toMillis(), LONGEST_LEASE_MILLIS);
+    }
+
+    public String word() {
+        return switch (verb) {
+            case ACQUIRE ->
+                switch (claim.waiting()) {
+                    case NONE -> "none";
+                    case NOTIFY -> "notify";
+                    case QUEUE -> "queue";
+                };
+            case RELEASE -> "release";
+            case RELEASE_UNSURE -> "unsure";
+            case RENEW -> "renew";
+        };
+    }
+
+    /** The beginning of a sentence, for a message. */
+    public String subject() {
+        String act = switch (verb) {
+            case ACQUIRE -> "acquire";
+            case RENEW -> "renew";
+            case RELEASE, RELEASE_UNSURE -> "release";
+        };
+        return "%s %s '%s'"
+                .formatted(act, kindWord(), Printable.text(claim.key().name()));
+    }
+
+    private String kindWord() {
+        return switch (claim.key().kind()) {
+            case MUTEX -> "lock";
+            case READ -> "read lock";
+            case WRITE -> "write lock";
+            case SEMAPHORE -> "semaphore";
+        };
+    }
+}

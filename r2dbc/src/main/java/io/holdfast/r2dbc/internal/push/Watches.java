@@ -1,0 +1,181 @@
+package io.holdfast.r2dbc.internal.push;
+
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The claims of one client that are watched, and what they are told. Only claims that wait are told to look again: one that holds the lock has
+ * missed nothing that its next renewal does not tell.
+ */
+public final class Watches {
+
+    private static final int MOST_ABANDONED = 4_096;
+
+    private final ConcurrentMap<String, Watch> watches = new ConcurrentHashMap<>();
+    private final Scheduler timer;
+    private final Duration claimTime;
+    private final Consumer<LockClaim> giveBack;
+
+    /** Claims that left while they waited; guarded by itself. */
+    private final Map<String, LockClaim> abandoned = new LinkedHashMap<>();
+
+    /** Written by the channel. */
+    private volatile boolean isArmed;
+
+    /** Set once. */
+    private volatile @Nullable Throwable end;
+
+    private static final class Watch {
+
+        final LockClaim claim;
+        final FluxSink<WatchSignal> subscriber;
+
+        /**
+         * Whether it looks for the lock, or is about to: written by each attempt that is answered, and by a pushed grant.
+         */
+        volatile boolean isWaiting = true;
+
+        Watch(LockClaim claim, FluxSink<WatchSignal> subscriber) {
+            this.claim = claim;
+            this.subscriber = subscriber;
+        }
+    }
+
+    /**
+     * Nothing is watched.
+     *
+     * @param giveBack releases a claim that was granted the lock after it had left
+     */
+    public Watches(Scheduler timer, Duration claimTime, Consumer<LockClaim> giveBack) {
+        this.timer = timer;
+        this.claimTime = claimTime;
+        this.giveBack = giveBack;
+    }
+
+    /** The signals of one claim, which has one watch at a time: a later one replaces it. */
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return Flux.create(subscriber -> {
+            Watch watch = new Watch(claim, subscriber);
+            watches.put(claim.id(), watch);
+            subscriber.onDispose(() -> remove(watch));
+            if (isArmed) {
+                subscriber.next(new WatchSignal.Armed());
+            }
+            Throwable ended = end;
+            if (ended != null) {
+                subscriber.error(ended);
+            }
+        });
+    }
+
+    private void remove(Watch watch) {
+        if (watch.isWaiting) {
+            synchronized (abandoned) { // first: a grant that comes now finds the one or the other
+                abandoned.put(watch.claim.id(), watch.claim);
+                if (abandoned.size() > MOST_ABANDONED) {
+                    abandoned.remove(abandoned.keySet().iterator().next());
+                }
+            }
+        }
+        watches.remove(watch.claim.id(), watch);
+    }
+
+    public boolean isWatched(String claimId) {
+        return watches.containsKey(claimId);
+    }
+
+    public int size() {
+        return watches.size();
+    }
+
+    /** Whether any claim waits for something to be told. */
+    boolean hasWaiting() {
+        return watches.values().stream().anyMatch(it -> it.isWaiting);
+    }
+
+    /** An attempt was answered. */
+    public void answered(String claimId, LockAttempt answer) {
+        Watch watch = watches.get(claimId);
+        if (watch != null) {
+            watch.isWaiting = !(answer instanceof LockAttempt.Acquired);
+        }
+    }
+
+    /** From now on nothing is missed. */
+    void arm() {
+        isArmed = true;
+        for (Watch watch : watches.values()) {
+            if (watch.isWaiting) {
+                watch.subscriber.next(new WatchSignal.Armed());
+            }
+        }
+    }
+
+    void disarm() {
+        isArmed = false;
+    }
+
+    /** What the database tells a claim, by a notification or in the answer to another claim of this client. */
+    public void tell(Push push) {
+        Watch watch = watches.get(push.claimId());
+        WatchSignal signal = push.signal();
+        if (watch == null) {
+            if (signal instanceof WatchSignal.Granted) {
+                giveBack(push.claimId());
+            }
+        } else if (watch.isWaiting) {
+            tell(watch, signal);
+        }
+    }
+
+    private void tell(Watch watch, @Nullable WatchSignal signal) {
+        if (signal == null) {
+            lookLater(watch);
+        } else {
+            watch.isWaiting = !(signal instanceof WatchSignal.Granted);
+            watch.subscriber.next(signal);
+        }
+    }
+
+    private void giveBack(String claimId) {
+        LockClaim left;
+        synchronized (abandoned) {
+            left = abandoned.remove(claimId);
+        }
+        if (left != null) {
+            giveBack.accept(left);
+        }
+    }
+
+    /** It has come to the head of its queue: when it is still there after a claim time, the one before it may hang. Nearly all are served before. */
+    private void lookLater(Watch watch) {
+        Disposable unused = timer.schedule(
+                () -> {
+                    if (watch.isWaiting) {
+                        watch.subscriber.next(new WatchSignal.Changed());
+                    }
+                },
+                claimTime.toMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+
+    /** Ends all watches, and those to come. */
+    public void fail(Throwable error) {
+        end = error;
+        watches.values().forEach(it -> it.subscriber.error(error));
+    }
+}

@@ -1,0 +1,7 @@
+/** How waiters learn of their turn: the listening connection, and which claim each message wakes. */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.r2dbc.internal.push;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

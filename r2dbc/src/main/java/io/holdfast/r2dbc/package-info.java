@@ -1,0 +1,13 @@
+/**
+ * Locks in the database that has the data: PostgreSQL, over R2DBC.
+ *
+ * <p>{@link io.holdfast.r2dbc.R2dbcLockBackend} is the way in. {@link io.holdfast.r2dbc.Fence} checks a lease in the transaction of the data. The
+ * rules of the protocol are in functions of the database, in the file {@code V1__holdfast.sql}; the packages below
+ * {@code io.holdfast.r2dbc.internal} call them. Those packages are not API.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.r2dbc;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,535 @@
+-- Holdfast's locks in PostgreSQL 13 or newer: version 1 of the schema.
+-- Run it once, as the role that is to own the tables, in the schema that is to have them: by hand with psql, or with Flyway or Liquibase.
+-- A later version adds functions with another number in their names, so that old and new clients work side by side.
+--
+-- Rules for every function here:
+-- * It locks the row of the lock first, and reads the queue afterwards, in statements of their own. In READ COMMITTED each statement of a
+--   VOLATILE function sees what was committed before it began. So a release sees a waiter that queued while the release waited for the row.
+-- * It reads the clock when it has the row. Only the server's clock decides.
+-- * A grant needs the row FOR UPDATE. A transaction that is fenced has it FOR KEY SHARE, and so keeps the next grant away until it ends.
+--   All else takes FOR NO KEY UPDATE, which the fence lets pass. No function ever waits for a fence.
+-- * Several rows are locked in the order of their keys, so that no two calls wait for each other.
+
+-- One row per lock, with slot 0: its last token, and its exclusive holder. Each reader, and each permit of a semaphore, has a row of its own,
+-- whose slot is its token. Half of each page stays empty: then an update needs no new entry in the index.
+create table holdfast_lock (
+  name       text collate "C" not null,
+  kind       text collate "C" not null check (kind in ('mutex', 'rw', 'semaphore')),
+  slot       bigint           not null,
+  token      bigint           not null, -- in slot 0 the last one given; tokens of the three kinds differ in the remainder by 4
+  holder     text collate "C",          -- id of the claim that holds it; null for none
+  attempt    integer          not null, -- the last attempt of the holder that was answered
+  expires_at timestamptz      not null, -- end of the lease; without a holder: of the last one
+  primary key (name, kind, slot)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+
+-- Claims that wait. UNLOGGED: a crash of the server empties it, and the waiters enter again.
+create unlogged table holdfast_waiter (
+  name      text collate "C" not null,
+  kind      text collate "C" not null,
+  id        text collate "C" not null,
+  place     text collate "C" not null check (place in ('queue', 'aside', 'interest')),
+            -- aside: its client could not be told; it keeps its ticket. interest: it wants a hint, and has no place in the queue
+  ticket    bigint           not null generated always as identity,
+  mode      text             not null, -- mutex, read, write or semaphore
+  permits   integer          not null,
+  attempt   integer          not null,
+  lease_ms  bigint           not null,
+  looked_at timestamptz      not null, -- time of its last attempt
+  channel   text collate "C" not null, -- of its client; empty for a claim that cannot be told
+  at_head   boolean          not null, -- whether it was told to look within a claim time
+  primary key (name, kind, id)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+
+create index holdfast_waiter_queue on holdfast_waiter (name, kind, place, ticket);
+
+-- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
+create unlogged table holdfast_gone (
+  id    text collate "C" primary key,
+  until timestamptz not null
+);
+
+-- What was found out of date and when it was last cleaned. One row.
+create table holdfast_schema (
+  version  integer     not null,
+  swept_at timestamptz not null
+);
+
+insert into holdfast_schema values (1, '-infinity');
+
+-- An answer to an operation, or what a client is to be told (n = 0).
+--   acquired   token, ms: the lease          queued, contended   ms: look again within
+--   busy       ask again, and be patient     held, not_held      of a release or a renewal
+--   granted    to the channel: this claim was given the lock, by its attempt; ms: the lease, from that attempt on
+--   head       to the channel: this claim is at the head of the queue now
+--   changed    to the channel: this claim may look again
+create type holdfast_answer_v1 as (
+  n integer, answer text, token bigint, ms bigint, attempt integer, channel text, id text
+);
+
+-- Locks the row of a lock.
+--   standing: grantable; fenced: a transaction that is fenced keeps grants away; busy: another call has it; none: no such row
+create function holdfast_enter_v1(p_name text, p_kind text, p_creates boolean, p_patient boolean,
+                                  out lock_row holdfast_lock, out standing text)
+language plpgsql volatile as $$
+begin
+  loop
+    select * into lock_row from holdfast_lock
+     where name = p_name and kind = p_kind and slot = 0 for update skip locked;
+    if found then
+      standing := 'grantable';
+      return;
+    end if;
+    if p_patient then
+      select * into lock_row from holdfast_lock
+       where name = p_name and kind = p_kind and slot = 0 for no key update;
+    else
+      select * into lock_row from holdfast_lock
+       where name = p_name and kind = p_kind and slot = 0 for no key update skip locked;
+    end if;
+    if found then
+      perform 1 from holdfast_lock where name = p_name and kind = p_kind and slot = 0 for update skip locked;
+      standing := case when found then 'grantable' else 'fenced' end;
+      return;
+    end if;
+    perform 1 from holdfast_lock where name = p_name and kind = p_kind and slot = 0;
+    if found then
+      standing := 'busy';
+      return;
+    end if;
+    if not p_creates then
+      standing := 'none';
+      return;
+    end if;
+    insert into holdfast_lock values (p_name, p_kind, 0, 0, null, 0, '-infinity') on conflict do nothing;
+  end loop;
+end $$;
+
+-- Whether the client with this channel lives: its listening connection holds this advisory lock.
+create function holdfast_is_alive_v1(p_channel text) returns boolean
+language sql volatile as $$
+  select p_channel <> '' and not pg_try_advisory_xact_lock_shared(hashtextextended(p_channel, 0))
+$$;
+
+-- Ends what time has ended, and gives the lock to the first living waiters that it admits. The caller, if there is one, takes its turn at its
+-- place in the queue, or else at the end, and is answered instead of told. The row of the lock is locked by the caller.
+create function holdfast_promote_v1(lock_row holdfast_lock, p_fenced boolean, p_claim_ms integer,
+                                    p_caller text, p_ticket bigint, p_mode text, p_permits integer, p_attempt integer, p_lease_ms bigint)
+returns setof holdfast_answer_v1
+language plpgsql volatile as $$
+declare
+  v_now       timestamptz := clock_timestamp();
+  v_last      bigint := lock_row.token;
+  v_exclusive boolean := p_fenced or (lock_row.holder is not null and lock_row.expires_at > v_now);
+  v_count     integer := 0;
+  v_after     bigint := 0;
+  v_caller    boolean := p_caller is not null;
+  v_is_caller boolean;
+  v_moved     boolean := false;
+  v_blocked   boolean := false;
+  v_ends      timestamptz;
+  w           holdfast_waiter;
+begin
+  if lock_row.kind <> 'mutex' then
+    -- One that a fenced transaction has keeps others out until that has ended.
+    delete from holdfast_lock
+     where (name, kind, slot) in (select name, kind, slot from holdfast_lock
+                                   where name = lock_row.name and kind = lock_row.kind and slot > 0 and expires_at <= v_now
+                                   order by slot for update skip locked);
+    select count(*) into v_count from holdfast_lock
+     where name = lock_row.name and kind = lock_row.kind and slot > 0;
+  end if;
+
+  while not v_exclusive and not v_blocked loop
+    select * into w from holdfast_waiter
+     where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket > v_after
+     order by ticket limit 1;
+    if found then
+      v_after := w.ticket;
+      v_is_caller := v_caller and w.id = p_caller;
+      if not v_is_caller and w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now then
+        delete from holdfast_waiter where name = w.name and kind = w.kind and id = w.id; -- it stopped attempting
+        v_moved := true;
+        continue;
+      elsif not v_is_caller and not holdfast_is_alive_v1(w.channel) then
+        -- All of a client that is gone go aside at once, so that no later call reads them again.
+        update holdfast_waiter set place = 'aside', at_head = false
+         where name = lock_row.name and kind = lock_row.kind and place = 'queue' and channel = w.channel and id is distinct from p_caller;
+        v_moved := true;
+        continue;
+      end if;
+    elsif v_caller then
+      v_is_caller := true;
+    else
+      exit;
+    end if;
+    if v_is_caller then
+      w.id := p_caller;
+      w.mode := p_mode;
+      w.permits := p_permits;
+    end if;
+
+    v_blocked := case w.mode when 'read' then false when 'semaphore' then v_count >= w.permits else v_count > 0 end;
+    exit when v_blocked;
+
+    v_last := greatest(v_last + 1, (extract(epoch from v_now) * 1000000)::bigint);
+    v_last := v_last + (case lock_row.kind when 'mutex' then 4 when 'rw' then 5 else 6 end - v_last % 4) % 4;
+    if v_is_caller then
+      v_caller := false;
+      v_ends := v_now + p_lease_ms * interval '1 ms';
+      w.attempt := p_attempt;
+      return next (null, 'acquired', v_last, p_lease_ms, null, null, null)::holdfast_answer_v1;
+    else
+      v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
+      return next (0, 'granted', v_last, floor(extract(epoch from v_ends - w.looked_at) * 1000)::bigint, w.attempt, w.channel, w.id)
+        ::holdfast_answer_v1;
+    end if;
+    if w.mode in ('mutex', 'write') then
+      v_exclusive := true;
+      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends
+       where name = lock_row.name and kind = lock_row.kind and slot = 0;
+    else
+      v_count := v_count + 1;
+      update holdfast_lock set token = v_last where name = lock_row.name and kind = lock_row.kind and slot = 0;
+      insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends);
+    end if;
+    if not v_is_caller or p_ticket is not null then
+      delete from holdfast_waiter where name = lock_row.name and kind = lock_row.kind and id = w.id;
+      v_moved := true;
+    end if;
+  end loop;
+
+  if v_moved then
+    return query select * from holdfast_heads_v1(lock_row.name, lock_row.kind);
+  end if;
+end $$;
+
+-- Tells those that have come to the first two places: while they were further back, they were asked to look less often.
+create function holdfast_heads_v1(p_name text, p_kind text) returns setof holdfast_answer_v1
+language plpgsql volatile as $$
+declare
+  w record;
+begin
+  -- Not one statement: a table that has just grown has no statistics, and a join would read the whole queue.
+  for w in
+    select id, channel, at_head from holdfast_waiter
+     where name = p_name and kind = p_kind and place = 'queue' order by ticket limit 2
+  loop
+    if not w.at_head then
+      update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = w.id;
+      return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
+    end if;
+  end loop;
+end $$;
+
+-- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
+create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_id text, p_lease_ms bigint,
+                                    p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
+returns setof holdfast_answer_v1
+language plpgsql volatile as $$
+declare
+  v_now      timestamptz;
+  v_entered  record;
+  l          holdfast_lock;
+  h          holdfast_lock; -- what the claim holds
+  w          holdfast_waiter;
+  r          holdfast_answer_v1;
+  v_known    boolean;
+  v_late     boolean;
+  v_answered boolean := false;
+  v_ends     timestamptz;
+  v_place    integer;
+  v_left_ms  double precision;
+begin
+  v_entered := holdfast_enter_v1(p_name, p_kind, true, p_patient);
+  if v_entered.standing = 'busy' then
+    return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+    return;
+  end if;
+  l := v_entered.lock_row;
+  v_now := clock_timestamp();
+  perform 1 from holdfast_gone where id = p_id and until > v_now;
+  if found then
+    return next (p_n, 'contended', null, greatest(p_lease_ms / 3, 1), null, null, null)::holdfast_answer_v1;
+    return;
+  end if;
+
+  if l.holder = p_id then
+    h := l;
+  elsif p_kind <> 'mutex' then
+    select * into h from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id;
+  end if;
+  if h.holder = p_id and h.expires_at > v_now then
+    if p_attempt < h.attempt then -- a late copy of an earlier attempt
+      p_lease_ms := least(p_lease_ms, floor(extract(epoch from h.expires_at - v_now) * 1000)::bigint);
+    else
+      update holdfast_lock set attempt = p_attempt, expires_at = v_now + p_lease_ms * interval '1 ms'
+       where name = p_name and kind = p_kind and slot = h.slot;
+    end if;
+    return next (p_n, 'acquired', h.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
+    return;
+  end if;
+
+  select * into w from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+  v_known := found;
+  v_late := v_known and p_attempt < w.attempt; -- a later attempt was here before: this one only gets an answer
+  if v_known and not v_late then
+    if p_waiting = 'queue' and w.place <> 'interest' then
+      update holdfast_waiter
+         set place = 'queue', mode = p_mode, permits = p_permits, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
+       where name = p_name and kind = p_kind and id = p_id;
+    else
+      delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+      v_known := false;
+    end if;
+  end if;
+
+  for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms,
+                                             case when not v_late then p_id end, case when v_known then w.ticket end,
+                                             p_mode, p_permits, p_attempt, p_lease_ms) loop
+    if r.answer = 'acquired' then
+      r.n := p_n;
+      v_answered := true;
+    elsif r.answer = 'granted' and r.id = p_id then -- by a late copy of an earlier attempt: it is told by its channel as well
+      v_answered := true;
+      return next (p_n, 'acquired', r.token, least(p_claim_ms, p_lease_ms), null, null, null)::holdfast_answer_v1;
+    end if;
+    return next r;
+  end loop;
+  if v_answered then
+    return;
+  end if;
+
+  select min(expires_at) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
+  v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 else 40 end;
+  if p_waiting = 'queue' and not v_late and not v_known then
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)
+    values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_attempt, p_lease_ms, v_now, p_channel, false)
+    returning * into w;
+    v_known := true;
+  elsif p_waiting = 'notify' and not v_late and p_channel <> '' then
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)
+    values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_attempt, p_lease_ms, v_now, p_channel, false);
+  end if;
+  if not v_known or w.place = 'interest' then
+    return next (p_n, 'contended', null, greatest(1, least(v_left_ms + 10, p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
+    return;
+  end if;
+  select count(*) into v_place from (select 1 from holdfast_waiter
+    where name = p_name and kind = p_kind and place = 'queue' and ticket <= w.ticket limit 100) ahead;
+  v_left_ms := greatest(1, least(v_left_ms + 10 * v_place, p_lease_ms / 3));
+  if v_place <= 2 then
+    v_left_ms := least(v_left_ms, p_claim_ms);
+    update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = p_id and not at_head;
+  end if;
+  return next (p_n, 'queued', null, floor(v_left_ms)::bigint, null, null, null)::holdfast_answer_v1;
+end $$;
+
+-- Ends a claim whatever its standing. What it held goes to the first living waiters.
+create function holdfast_release_v1(p_n integer, p_name text, p_kind text, p_id text, p_attempt integer, p_unsure boolean,
+                                    p_claim_ms integer, p_patient boolean)
+returns setof holdfast_answer_v1
+language plpgsql volatile as $$
+declare
+  v_now     timestamptz;
+  v_entered record;
+  l         holdfast_lock;
+  h         holdfast_lock;
+  w         holdfast_waiter;
+  r         holdfast_answer_v1;
+  v_seen    integer; -- the last attempt of this claim that was answered here
+  v_held    boolean := false;
+  v_served  boolean := false;
+begin
+  v_entered := holdfast_enter_v1(p_name, p_kind, false, p_patient);
+  if v_entered.standing = 'busy' then
+    return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+    return;
+  end if;
+  l := v_entered.lock_row;
+  v_now := clock_timestamp();
+  if v_entered.standing <> 'none' then
+    if l.holder = p_id then
+      v_seen := l.attempt;
+      v_held := l.expires_at > v_now;
+      update holdfast_lock set holder = null, expires_at = v_now where name = p_name and kind = p_kind and slot = 0;
+      l.holder := null;
+    elsif p_kind <> 'mutex' then
+      select * into h from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id;
+      if found then
+        v_seen := h.attempt;
+        v_held := h.expires_at > v_now;
+        update holdfast_lock set holder = null, expires_at = '-infinity' where name = p_name and kind = p_kind and slot = h.slot;
+      end if;
+    end if;
+    delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id returning * into w;
+    if found then
+      v_seen := greatest(v_seen, w.attempt);
+    end if;
+  end if;
+  if p_unsure or v_seen is null or v_seen < p_attempt then
+    insert into holdfast_gone values (p_id, v_now + interval '30 s') on conflict (id) do update set until = excluded.until;
+  end if;
+  return next (p_n, case when v_held then 'held' else 'not_held' end, null, null, null, null, null)::holdfast_answer_v1;
+  if v_entered.standing = 'none' then
+    return;
+  end if;
+
+  for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms, null, null, null, null, null, null) loop
+    v_served := v_served or r.answer = 'granted';
+    return next r;
+  end loop;
+  if w.place = 'queue' then
+    return query select * from holdfast_heads_v1(p_name, p_kind);
+  end if;
+  if v_seen is not null and not v_served and (l.holder is null or l.expires_at <= v_now) then
+    return query
+      with told as (delete from holdfast_waiter where name = p_name and kind = p_kind and place = 'interest' returning channel, id)
+      select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
+  end if;
+end $$;
+
+-- Acquires, renews and releases in one transaction, and so with one flush of the disk. All arrays have the same length.
+--   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt was never
+--              answered
+--   p_watched  whether the claim can be told by p_channel
+--   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
+create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
+                                 p_modes text[], p_permits integer[], p_ids text[], p_leases bigint[], p_attempts integer[], p_watched boolean[])
+returns setof holdfast_answer_v1
+language plpgsql volatile as $$
+declare
+  op        record;
+  r         holdfast_answer_v1;
+  l         record;
+  v_now     timestamptz;
+  v_token   bigint;
+  v_durable boolean := false;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'holdfast: locks need READ COMMITTED, and this transaction is %', current_setting('transaction_isolation')
+      using errcode = 'invalid_transaction_state';
+  end if;
+  for op in
+    select *
+      from unnest(p_verbs, p_names, p_kinds, p_modes, p_permits, p_ids, p_leases, p_attempts, p_watched) with ordinality
+        as o(verb, name, kind, mode, permits, id, lease_ms, attempt, watched, n)
+     order by name collate "C", kind collate "C", n
+  loop
+    -- The usual: a free mutex without waiters is taken, or given back. What these do not settle goes the longer way.
+    if op.kind = 'mutex' and op.verb not in ('unsure', 'renew') then
+      select ctid, token, holder, attempt, expires_at into l from holdfast_lock
+       where name = op.name and kind = 'mutex' and slot = 0 for update skip locked;
+      if found then
+        v_now := clock_timestamp();
+        if op.verb = 'release' then
+          if l.holder = op.id and l.expires_at > v_now and l.attempt >= op.attempt then
+            update holdfast_lock set holder = null, expires_at = v_now
+             where ctid = l.ctid and not exists (select from holdfast_waiter w where w.name = op.name and w.kind = 'mutex');
+            if found then
+              return next (op.n, 'held', null, null, null, null, null)::holdfast_answer_v1;
+              continue;
+            end if;
+          end if;
+        elsif l.holder is null or l.expires_at <= v_now then
+          v_token := greatest(l.token + 1, (extract(epoch from v_now) * 1000000)::bigint);
+          v_token := v_token + (4 - v_token % 4) % 4;
+          update holdfast_lock
+             set token = v_token, holder = op.id, attempt = op.attempt, expires_at = v_now + op.lease_ms * interval '1 ms'
+           where ctid = l.ctid
+             and not exists (select from holdfast_waiter w where w.name = op.name and w.kind = 'mutex')
+             and not exists (select from holdfast_gone g where g.id = op.id and g.until > v_now);
+          if found then
+            v_durable := true;
+            return next (op.n, 'acquired', v_token, op.lease_ms, null, null, null)::holdfast_answer_v1;
+            continue;
+          end if;
+        end if;
+      end if;
+    end if;
+
+    if op.verb = 'renew' then
+      select x.answer into r.answer
+        from holdfast_renew_v1(p_patient, array[op.name], array[op.kind], array[op.id], array[op.lease_ms]) x;
+      v_durable := v_durable or r.answer = 'held';
+      return next (op.n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
+    elsif op.verb in ('release', 'unsure') then
+      for r in select * from holdfast_release_v1(op.n::integer, op.name, op.kind, op.id, op.attempt, op.verb = 'unsure', p_claim_ms, p_patient) loop
+        v_durable := v_durable or r.answer = 'granted';
+        return next r;
+      end loop;
+    else
+      for r in select * from holdfast_acquire_v1(op.n::integer, op.name, op.kind, op.mode, op.permits, op.id, op.lease_ms, op.attempt, op.verb,
+                                                 case when op.watched then p_channel else '' end, p_claim_ms, p_patient) loop
+        v_durable := v_durable or r.answer in ('acquired', 'granted');
+        return next r;
+      end loop;
+    end if;
+  end loop;
+  if not v_durable then
+    -- Nobody was told that it holds a lock: what a crash takes back here costs a lease at most.
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+end $$;
+
+-- Sets the end of held claims anew, each with its own lease. Never creates.
+create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[])
+returns table (n bigint, answer text)
+language plpgsql volatile as $$
+declare
+  v_now    timestamptz;
+  v_locked bigint[];
+begin
+  if p_patient then
+    v_locked := array(
+      select c.n from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
+        join holdfast_lock l on l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id
+       order by l.name, l.kind, l.slot for no key update of l);
+  else
+    v_locked := array(
+      select c.n from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
+        join holdfast_lock l on l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id
+       order by l.name, l.kind, l.slot for no key update of l skip locked);
+  end if;
+  v_now := clock_timestamp();
+  return query
+    with renewed as (
+      update holdfast_lock l set expires_at = v_now + c.lease_ms * interval '1 ms'
+        from unnest(p_names, p_kinds, p_ids, p_leases) with ordinality as c(name, kind, id, lease_ms, n)
+       where c.n = any (v_locked) and l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id and l.expires_at > v_now
+      returning c.n)
+    select c.n,
+           case when renewed.n is not null then 'held'
+                when not c.n = any (v_locked) and exists (
+                  select from holdfast_lock l
+                   where l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id and l.expires_at > v_now) then 'busy'
+                else 'not_held' end
+      from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) left join renewed on renewed.n = c.n;
+end $$;
+
+-- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that stopped attempting, old traces of
+-- released claims. It waits for no other call.
+create function holdfast_sweep_v1() returns boolean
+language plpgsql volatile as $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  update holdfast_schema set swept_at = v_now
+   where ctid in (select ctid from holdfast_schema where swept_at < v_now - interval '1 minute' for update skip locked);
+  if not found then
+    return false;
+  end if;
+  delete from holdfast_gone where until <= v_now;
+  delete from holdfast_waiter
+   where (name, kind, id) in (select name, kind, id from holdfast_waiter
+                               where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
+  -- A later token is above that of a row that is gone, since tokens follow the clock.
+  delete from holdfast_lock
+   where (name, kind, slot) in (
+     select name, kind, slot from holdfast_lock l
+      where expires_at <= v_now - interval '1 day' and token < (extract(epoch from v_now - interval '1 day') * 1000000)::bigint
+        and (slot > 0 or not exists (select from holdfast_lock s where s.name = l.name and s.kind = l.kind and s.slot > 0))
+      order by name, kind, slot limit 1000 for update of l skip locked);
+  perform set_config('synchronous_commit', 'off', true);
+  return true;
+end $$;

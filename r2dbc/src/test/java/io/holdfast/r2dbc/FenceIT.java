@@ -1,0 +1,305 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.IsolationLevel;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A lease is checked in the transaction of the data. The holders here are paused for longer than their leases, and never told. */
+class FenceIT {
+
+    private static final LockOptions SHORT = LockOptions.builder()
+            .leaseDuration(Duration.ofMillis(100))
+            .autoRenew(false)
+            .waitTimeout(Duration.ofSeconds(10))
+            .build();
+
+    private static final LockOptions ONE_LOOK = SHORT.toBuilder()
+            .leaseDuration(Duration.ofSeconds(30))
+            .waitTimeout(Duration.ZERO)
+            .build();
+
+    private static Store store;
+    private static R2dbcLockBackend backend;
+    private static LockClient locks;
+
+    private final String name = "fence/" + UUID.randomUUID();
+    private Connection data;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        store.execute("create table stock (item text primary key, amount integer not null)");
+        backend = R2dbcLockBackend.create(store.connections());
+        locks = LockClient.create(backend);
+    }
+
+    @AfterAll
+    static void stop() {
+        locks.close().block(Store.PATIENCE);
+        Store.end(backend);
+        store.close();
+    }
+
+    @BeforeEach
+    void open() {
+        data = store.connect();
+        store.execute("insert into stock values ('%s', 10)".formatted(name));
+    }
+
+    @AfterEach
+    void close() {
+        run(Mono.from(data.close()));
+    }
+
+    @Test
+    void currentLeasePasses() {
+        LockLease lease = acquire(ONE_LOOK);
+        begin(IsolationLevel.READ_COMMITTED);
+        run(Fence.check(data, lease));
+        run(data.commitTransaction());
+        run(lease.release());
+    }
+
+    @Test
+    void releasedLeaseFails() {
+        LockLease lease = acquire(ONE_LOOK);
+        run(lease.release());
+        begin(IsolationLevel.READ_COMMITTED);
+        assertThatThrownBy(() -> run(Fence.check(data, lease)))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining(name);
+    }
+
+    @Test
+    void checkWithoutATransactionIsRefused() {
+        LockLease lease = acquire(ONE_LOOK);
+        assertThatThrownBy(() -> run(Fence.check(data, lease)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no transaction is open");
+        run(lease.release());
+    }
+
+    /** The transaction of the paused holder may have begun, and read, before the later grant. */
+    @ParameterizedTest
+    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    void pausedHolderFailsAfterALaterGrant(String isolation) {
+        LockLease paused = acquire(SHORT);
+        begin(IsolationLevel.valueOf(isolation));
+        int before = amount(data);
+        LockLease next = acquire(SHORT);
+        store.execute("update stock set amount = 5 where item = '%s'".formatted(name));
+
+        assertThatThrownBy(() -> run(Fence.check(data, paused).then(write(data, before - 1))))
+                .isInstanceOf(LockLostException.class);
+        run(data.rollbackTransaction());
+        assertThat(stored()).isEqualTo(5);
+        run(next.release());
+    }
+
+    /** The later grant was made and given back: the row has no holder again, or the holder's own next token. */
+    @ParameterizedTest
+    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    void pausedHolderFailsAfterALaterGrantThatHasEnded(String isolation) {
+        LockLease paused = acquire(SHORT);
+        begin(IsolationLevel.valueOf(isolation));
+        int before = amount(data);
+        run(acquire(SHORT).release());
+        LockLease again = acquire(ONE_LOOK);
+
+        assertThatThrownBy(() -> run(Fence.check(data, paused).then(write(data, before - 1))))
+                .isInstanceOf(LockLostException.class);
+        run(data.rollbackTransaction());
+        run(again.release());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    void nobodyIsGrantedTheLockBetweenCheckAndCommit(String isolation) {
+        LockLease paused = acquire(SHORT);
+        begin(IsolationLevel.valueOf(isolation));
+        run(Fence.check(data, paused));
+        int before = amount(data);
+        run(Mono.delay(SHORT.leaseDuration().multipliedBy(2)));
+        assertThat(paused.isValid()).isFalse();
+        assertThat(tryOnce())
+                .as("granted while the fenced transaction was open")
+                .isNull();
+
+        Mono<LockLease> waiting = locks.lock(name).with(SHORT).acquire().cache();
+        var unused = waiting.subscribe();
+        run(write(data, before - 1));
+        run(data.commitTransaction());
+        LockLease next = run(waiting);
+        assertThat(stored()).isEqualTo(before - 1);
+        assertThat(next.fencingToken()).isGreaterThan(paused.fencingToken());
+        run(next.release());
+    }
+
+    /** It is the same grant still. */
+    @ParameterizedTest
+    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    void renewalsPassTheFenceAndDoNotBreakIt(String isolation) {
+        LockLease lease = acquire(ONE_LOOK);
+        begin(IsolationLevel.valueOf(isolation));
+        int before = amount(data);
+        run(lease.renew());
+        run(Fence.check(data, lease));
+        run(lease.renew());
+        run(write(data, before - 1));
+        run(data.commitTransaction());
+        assertThat(stored()).isEqualTo(9);
+        run(lease.release());
+    }
+
+    /** The fence holds on the released row as well: a release before the commit is a mistake that costs time, and no update. */
+    @Test
+    void releaseBeforeTheCommitKeepsTheNextHolderWaiting() {
+        LockLease lease = acquire(ONE_LOOK);
+        begin(IsolationLevel.READ_COMMITTED);
+        run(Fence.check(data, lease));
+        run(lease.release());
+        assertThat(tryOnce()).isNull();
+        run(data.commitTransaction());
+        run(tryOnce().release());
+    }
+
+    @Test
+    void fencedReaderKeepsWritersAwayAndNoReaders() {
+        LockLease reader = run(locks.readWriteLock(name).readLock().with(SHORT).acquire());
+        begin(IsolationLevel.REPEATABLE_READ);
+        run(Fence.check(data, reader));
+        run(Mono.delay(SHORT.leaseDuration().multipliedBy(2)));
+
+        assertThat(run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).tryAcquire()))
+                .isNull();
+        run(run(locks.readWriteLock(name).readLock().with(ONE_LOOK).tryAcquire())
+                .release());
+        run(data.commitTransaction());
+        run(run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).tryAcquire())
+                .release());
+    }
+
+    @Test
+    void fencedPermitKeepsItsPermitOnly() {
+        LockLease permit = run(locks.semaphore(name, 2).with(SHORT).acquire());
+        begin(IsolationLevel.READ_COMMITTED);
+        run(Fence.check(data, permit));
+        run(permit.release());
+        LockLease other = run(locks.semaphore(name, 2).with(ONE_LOOK).tryAcquire());
+        assertThat(run(locks.semaphore(name, 2).with(ONE_LOOK).tryAcquire())).isNull();
+        run(data.commitTransaction());
+        run(run(locks.semaphore(name, 2).with(ONE_LOOK).tryAcquire()).release());
+        run(other.release());
+    }
+
+    @Test
+    void textForJdbcIsTheSameCheck() {
+        LockLease lease = acquire(ONE_LOOK);
+        assertThat(rowsOf(Fence.sql(), lease)).isEqualTo(1);
+        run(lease.release());
+        assertThat(rowsOf(Fence.sql(), lease)).isZero();
+    }
+
+    private int rowsOf(String sql, LockLease lease) {
+        String text = sql.replaceFirst("\\?", "'" + lease.lockName() + "'")
+                .replaceFirst("\\?", Long.toString(lease.fencingToken()));
+        return store.texts(text).size();
+    }
+
+    /** Every holder reads, pauses for up to three leases, and writes. What is committed adds up. */
+    @Test
+    void fencedWritersLoseNoUpdate() {
+        LockOptions tiny =
+                SHORT.toBuilder().leaseDuration(Duration.ofMillis(30)).build();
+        Mono<Integer> writer = Mono.usingWhen(
+                store.connections().create(),
+                own -> locks.lock(name)
+                        .with(tiny)
+                        .acquire()
+                        .flatMap(lease -> decrement(own, lease))
+                        .onErrorResume(
+                                error -> Mono.from(own.rollbackTransaction()).thenReturn(0))
+                        .repeat(14)
+                        .reduce(Integer::sum),
+                Connection::close);
+        int committed = run(Flux.range(0, 8).flatMap(i -> writer, 8).reduce(Integer::sum));
+        assertThat(committed).isPositive();
+        assertThat(stored()).isEqualTo(10 - committed);
+    }
+
+    private Mono<Integer> decrement(Connection own, LockLease lease) {
+        int isolation = ThreadLocalRandom.current().nextInt(2);
+        Duration pause = Duration.ofMillis(ThreadLocalRandom.current().nextInt(90));
+        return Mono.from(own.setTransactionIsolationLevel(
+                        isolation == 0 ? IsolationLevel.READ_COMMITTED : IsolationLevel.REPEATABLE_READ))
+                .then(Mono.from(own.beginTransaction()))
+                .then(Fence.check(own, lease))
+                .then(read(own))
+                .flatMap(amount -> Mono.delay(pause).then(write(own, amount - 1)))
+                .then(Mono.from(own.commitTransaction()))
+                .thenReturn(1)
+                .flatMap(one -> lease.release().onErrorComplete().thenReturn(one));
+    }
+
+    private void begin(IsolationLevel isolation) {
+        run(Mono.from(data.setTransactionIsolationLevel(isolation)).then(Mono.from(data.beginTransaction())));
+    }
+
+    private LockLease acquire(LockOptions options) {
+        return run(locks.lock(name).with(options).acquire());
+    }
+
+    private LockLease tryOnce() {
+        return run(locks.lock(name).with(ONE_LOOK).tryAcquire());
+    }
+
+    private int amount(Connection at) {
+        return run(read(at));
+    }
+
+    private int stored() {
+        return Integer.parseInt(store.texts("select amount from stock where item = '%s'".formatted(name))
+                .get(0));
+    }
+
+    private Mono<Integer> read(Connection at) {
+        return Flux.from(at.createStatement("select amount from stock where item = $1")
+                        .bind("$1", name)
+                        .execute())
+                .concatMap(result -> result.map(row -> row.get(0, Integer.class)))
+                .single();
+    }
+
+    private Mono<Void> write(Connection at, int amount) {
+        return Flux.from(at.createStatement("update stock set amount = $2 where item = $1")
+                        .bind("$1", name)
+                        .bind("$2", amount)
+                        .execute())
+                .concatMap(result -> result.getRowsUpdated())
+                .then();
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(org.reactivestreams.Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}

@@ -1,0 +1,175 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/** What is said when the database is not ready for locks, and which rights are enough. */
+class R2dbcErrorsIT {
+
+    private static Store store;
+    private R2dbcLockBackend backend;
+
+    @BeforeAll
+    static void start() {
+        store = Store.empty();
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @AfterEach
+    void end() {
+        Store.end(backend);
+        store.execute("drop schema public cascade; create schema public; grant usage on schema public to public");
+    }
+
+    @Test
+    void missingSchemaIsToldWithTheFileToRun() {
+        backend = R2dbcLockBackend.create(store.connections());
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .hasRootCauseInstanceOf(io.r2dbc.spi.R2dbcException.class)
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        error -> assertThat(error.isTransient()).isFalse())
+                .hasMessageContaining("stock/42")
+                .hasMessageContaining("V1__holdfast.sql");
+    }
+
+    @Test
+    void schemaThatComesLaterIsFound() {
+        backend = R2dbcLockBackend.create(store.connections());
+        assertThatThrownBy(() -> run(backend.ping())).isInstanceOf(LockBackendException.class);
+        store.execute(Store.schema());
+        run(backend.ping());
+    }
+
+    @Test
+    void schemaOfItsOwnIsFoundByItsName() {
+        store.execute("drop schema if exists \"Locks\" cascade; create schema \"Locks\"; set search_path to \"Locks\"; "
+                + Store.schema());
+        backend = R2dbcLockBackend.builder(store.connections()).schema("Locks").build();
+        LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
+        assertThat(store.texts("select name from \"Locks\".holdfast_lock")).containsExactly("stock/42");
+        run(lease.release());
+        store.execute("drop schema \"Locks\" cascade");
+    }
+
+    @Test
+    void replicaIsToldAsOne() {
+        store.execute(Store.schema());
+        store.execute(
+                "drop role if exists reader; create role reader login; alter role reader set default_transaction_read_only to on;"
+                        + " grant all on all tables in schema public to reader");
+        backend = R2dbcLockBackend.create(store.connections("reader"));
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("connect to the primary");
+        store.execute("drop owned by reader; drop role reader");
+    }
+
+    /** Those of the documentation. */
+    @Test
+    void theseRightsAreEnough() {
+        store.execute(Store.schema());
+        store.execute("create role shop login;"
+                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop;"
+                + " grant select, update on holdfast_schema to shop");
+        backend = R2dbcLockBackend.create(store.connections("shop"));
+        LockClient locks = LockClient.create(backend);
+        LockLease lease = run(locks.lock("stock/42").acquire());
+        run(lease.renew());
+        Connection data =
+                Mono.<Connection>from(store.connections("shop").create()).block(Store.PATIENCE);
+        run(data.beginTransaction());
+        run(Fence.check(data, lease));
+        run(data.commitTransaction());
+        run(data.close());
+        run(lease.release());
+        run(locks.semaphore("stock/42", 2).withLock(permit -> Mono.just(1)));
+        run(locks.close());
+        store.execute("drop owned by shop; drop role shop");
+    }
+
+    @Test
+    void missingRightIsTold() {
+        store.execute(Store.schema());
+        store.execute("create role guest login");
+        backend = R2dbcLockBackend.create(store.connections("guest"));
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the user lacks a right");
+        store.execute("drop role guest");
+    }
+
+    /** A lock that nobody wanted for a day leaves no row; one that was held today does, for its token. */
+    @Test
+    void sweepDeletesWhatIsOutOfDate() {
+        store.execute(Store.schema());
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        run(locks.lock("old").withLock(lease -> Mono.just(1)));
+        run(locks.lock("new").withLock(lease -> Mono.just(1)));
+        store.execute(
+                "update holdfast_lock set token = token - 90000000000, expires_at = expires_at - interval '25 hours' where name = 'old'");
+        store.execute("insert into holdfast_gone values ('gone', clock_timestamp() - interval '1 s')");
+        assertThat(store.texts("select holdfast_sweep_v1()")).containsExactly("true");
+        assertThat(store.texts("select name from holdfast_lock")).containsExactly("new");
+        assertThat(store.texts("select id from holdfast_gone")).isEmpty();
+        assertThat(store.texts("select holdfast_sweep_v1()"))
+                .as("once a minute")
+                .containsExactly("false");
+        run(locks.close());
+    }
+
+    /** Clients sweep by themselves. */
+    @Test
+    void busyClientSweeps() {
+        store.execute(Store.schema());
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        for (int i = 0; i < 64; i++) {
+            run(locks.lock("busy").withLock(lease -> Mono.just(1)));
+        }
+        long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+        while (store.texts("select 1 from holdfast_schema where swept_at > '-infinity'")
+                .isEmpty()) {
+            assertThat(System.nanoTime() - end).isNegative();
+        }
+        run(locks.close());
+    }
+
+    @Test
+    void leaseThatIsLostIsToldByTheFence() {
+        store.execute(Store.schema());
+        backend = R2dbcLockBackend.create(store.connections());
+        LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
+        store.execute("update holdfast_lock set holder = null");
+        Connection data = store.connect();
+        run(data.beginTransaction());
+        assertThatThrownBy(() -> run(Fence.check(data, lease)))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("roll back");
+        run(data.close());
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}

@@ -1,0 +1,396 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.testkit.ExclusionProbe;
+import io.holdfast.testkit.server.PostgresServer;
+import io.holdfast.testkit.server.TcpProxy;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Connections and servers that end at a bad moment. After each test nothing is held, and nothing waits. */
+class R2dbcFaultsIT {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration REPLY_TIMEOUT = Duration.ofMillis(700);
+    private static final LockOptions PATIENT =
+            LockOptions.builder().waitTimeout(Duration.ofSeconds(20)).build();
+
+    private static Store store;
+    private static TcpProxy proxy;
+
+    private final String name = "faults/" + UUID.randomUUID();
+    private R2dbcLockBackend backend;
+    private R2dbcLockBackend behindProxy;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        proxy = TcpProxy.to(store.server().host(), store.server().port());
+    }
+
+    @AfterAll
+    static void stop() {
+        proxy.close();
+        store.close();
+    }
+
+    @BeforeEach
+    void create() {
+        backend = builder(store.server().port());
+        behindProxy = builder(proxy.port());
+    }
+
+    private static R2dbcLockBackend builder(int port) {
+        return R2dbcLockBackend.builder(store.connections(PostgresServer.USER, port))
+                .claimTime(Duration.ofMillis(300))
+                .replyTimeout(REPLY_TIMEOUT)
+                .build();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        proxy.pass();
+        Store.end(behindProxy);
+        Store.end(backend);
+        eventually(() -> store.clientConnections() == 0);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    @Test
+    void callAfterAnIdleConnectionWasKilledGoesThrough() {
+        LockClient locks = LockClient.create(backend);
+        LockLease held = run(locks.lock(name).acquire());
+        store.killClientConnections();
+        eventually(() -> store.clientConnections() == 0);
+        run(held.renew().retry(1));
+        assertThat(held.isValid()).isTrue();
+        run(held.release());
+        run(locks.close());
+    }
+
+    /** The server ends the connection while the call waits for a row: nothing was done, and the client cannot know. */
+    @Test
+    void killBeforeTheCommitIsUnknownAndLeavesNothing() {
+        LockClaim claim = claim(Waiting.NONE);
+        run(backend.tryAcquire(claim));
+        run(backend.release(claim));
+        Connection locker = store.connect();
+        run(locker.beginTransaction());
+        lockRow(locker);
+
+        LockClaim second = claim(Waiting.NONE);
+        Mono<LockAttempt> attempt = backend.tryAcquire(second).cache();
+        Disposable unused = attempt.subscribe(answer -> {}, error -> {});
+        eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+                .isEmpty());
+        store.killClientConnections();
+        assertThatThrownBy(() -> run(attempt)).isInstanceOfSatisfying(LockBackendException.class, error -> {
+            assertThat(error.isTransient()).isTrue();
+            assertThat(error).hasMessageContaining(name).hasMessageContaining("made anew");
+        });
+        run(locker.rollbackTransaction());
+        run(locker.close());
+        assertThat(run(backend.release(second).retry(2))).isEqualTo(Ownership.NOT_HELD);
+    }
+
+    /** The commit is on the disk, and the reply is lost: the same claim, sent again, finds its grant. */
+    @Test
+    void replyThatIsLostAfterTheCommitIsUnknownAndFoundAgain() {
+        LockClaim claim = claim(Waiting.NONE);
+        run(behindProxy.ping());
+        proxy.dropOnOpen(TcpProxy.Direction.TO_CLIENT);
+        assertThatThrownBy(() -> run(behindProxy.tryAcquire(claim)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining(name)
+                .hasMessageContaining("after 700 ms");
+        assertThat(store.leftovers()).as("granted, and not told").hasSize(1);
+
+        LockAttempt.Acquired again = (LockAttempt.Acquired) run(behindProxy.tryAcquire(claim.withAttempt(2)));
+        assertThat(again.fencingToken())
+                .isEqualTo(Long.parseLong(store.texts("select token from holdfast_lock where holder is not null")
+                        .get(0)));
+        assertThat(run(behindProxy.release(claim.withAttempt(2)))).isEqualTo(Ownership.HELD);
+    }
+
+    /** The reply is lost, the claim is withdrawn, and a copy of its attempt comes late: it takes nothing. */
+    @Test
+    void attemptThatComesAfterItsWithdrawalTakesNothing() {
+        LockClaim claim = claim(Waiting.NONE);
+        run(behindProxy.ping());
+        proxy.dropOnOpen(TcpProxy.Direction.TO_CLIENT);
+        assertThatThrownBy(() -> run(behindProxy.tryAcquire(claim))).isInstanceOf(LockBackendException.class);
+        assertThat(run(behindProxy.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(run(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
+    }
+
+    @Test
+    void renewalWhoseReplyIsLostIsUnknownAndNotALoss() {
+        LockClaim claim = claim(Waiting.NONE);
+        run(behindProxy.tryAcquire(claim));
+        proxy.dropOnOpen(TcpProxy.Direction.TO_CLIENT);
+        assertThat(run(behindProxy.renewAll(List.of(claim)).single())).isInstanceOf(Renewal.Unknown.class);
+        assertThat(run(behindProxy.renew(claim))).isInstanceOf(Renewal.Held.class);
+        assertThat(run(behindProxy.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    /** The listening connection is silent, and not closed: the waiter finds its turn by looking. */
+    @Test
+    void grantWhoseNotificationIsLostIsFoundWithinTheClaimTime() {
+        LockClient other = LockClient.create(behindProxy);
+        LockClient locks = LockClient.create(backend);
+        LockLease held = run(locks.lock(name).acquire());
+        Mono<LockLease> waiting = other.lock(name).with(PATIENT).acquire().cache();
+        Disposable unused = waiting.subscribe();
+        eventually(() -> store.texts("select 1 from pg_stat_activity where query ilike 'listen%'")
+                        .size()
+                == 1);
+        proxy.dropOnOpen(TcpProxy.Direction.TO_CLIENT);
+        run(held.release());
+        LockLease next = run(waiting);
+        assertThat(next.isValid()).isTrue();
+        run(next.release());
+        run(other.close());
+        run(locks.close());
+    }
+
+    @Test
+    void waiterWhoseListeningConnectionIsKilledKeepsItsPlace() {
+        LockClient other = LockClient.create(behindProxy);
+        LockClient locks = LockClient.create(backend);
+        LockLease held = run(locks.lock(name).acquire());
+        List<String> order = new ArrayList<>();
+        Mono<LockLease> first = turn(other, order, "first");
+        Mono<LockLease> second = turn(locks, order, "second");
+        store.killClientConnections();
+        eventually(() -> store.texts("select 1 from pg_stat_activity where query ilike 'listen%'")
+                        .size()
+                == 2);
+        // Each has looked again, under its new channel.
+        eventually(() -> store.texts("select 1 from holdfast_waiter where channel like '%\\_0'")
+                .isEmpty());
+        run(held.release().retry(2));
+        run(Flux.merge(first, second).flatMap(LockLease::release).then());
+        assertThat(order).containsExactly("first", "second");
+        run(other.close());
+        run(locks.close());
+    }
+
+    private Mono<LockLease> turn(LockClient locks, List<String> order, String word) {
+        int before = store.leftovers().size();
+        Mono<LockLease> turn = locks.lock(name)
+                .with(PATIENT)
+                .acquire()
+                .flatMap(lease -> {
+                    synchronized (order) {
+                        order.add(word);
+                    }
+                    return lease.release().retry(2).thenReturn(lease);
+                })
+                .cache();
+        Disposable unused = turn.subscribe(lease -> {}, error -> {});
+        eventually(() -> store.leftovers().size() > before);
+        return turn;
+    }
+
+    /** An unlogged queue is empty after a crash, and the waiters enter again; what was granted is there. */
+    @Test
+    void crashedServerForgetsNoGrant() {
+        LockClient locks = LockClient.create(backend);
+        LockLease held = run(locks.lock(name).acquire());
+        Mono<LockLease> waiting = locks.lock(name).with(PATIENT).acquire().cache();
+        Disposable unused = waiting.subscribe(lease -> {}, error -> {});
+        eventually(() -> store.leftovers().size() == 2);
+        store.server().crash();
+        store.server().start();
+        run(held.renew().retry(20));
+        assertThat(held.isValid()).isTrue();
+        run(held.release().retry(2));
+        LockLease next = run(waiting);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        run(next.release());
+        run(locks.close());
+    }
+
+    @Test
+    void stoppedServerIsATransientErrorUntilItIsBack() {
+        run(backend.ping());
+        store.server().stop();
+        try {
+            assertThatThrownBy(() -> run(backend.ping().retry(3)))
+                    .isInstanceOfSatisfying(
+                            LockBackendException.class,
+                            error -> assertThat(error.isTransient()).isTrue())
+                    .hasMessageContaining("nothing listens there");
+        } finally {
+            store.server().start();
+        }
+        run(backend.ping().retry(5));
+    }
+
+    /** A transaction of an operator, or of a mistake, has locked the row of one lock. */
+    @Test
+    void rowThatIsLockedForLongHoldsUpNoOtherLock() {
+        LockClaim claim = claim(Waiting.NONE);
+        run(backend.tryAcquire(claim));
+        Connection locker = store.connect();
+        run(locker.beginTransaction());
+        lockRow(locker);
+
+        Mono<Renewal> held = backend.renew(claim).cache();
+        Disposable unused = held.subscribe(answer -> {}, error -> {});
+        for (int i = 0; i < 20; i++) {
+            LockClaim free = LockClaim.first(LockKey.of(LockKind.MUTEX, name + i), id(), LONG, Waiting.NONE);
+            assertThat(run(backend.tryAcquire(free))).isInstanceOf(LockAttempt.Acquired.class);
+            assertThat(run(backend.release(free))).isEqualTo(Ownership.HELD);
+        }
+        assertThatThrownBy(() -> run(held))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("pg_stat_activity");
+        run(locker.rollbackTransaction());
+        run(locker.close());
+        assertThat(run(backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void cancelAtAnyMomentLeavesNothing() {
+        LockClient locks = LockClient.create(backend);
+        LockClient other = LockClient.create(behindProxy);
+        ExclusionProbe probe = ExclusionProbe.exclusive();
+        Mono<Long> some = Flux.range(0, 400)
+                .flatMap(
+                        i -> (i % 2 == 0 ? locks : other)
+                                .lock(name)
+                                .with(PATIENT)
+                                .withLock(lease -> probe.guard(
+                                        lease.fencingToken(),
+                                        Mono.delay(micros(300)).thenReturn(i)))
+                                .takeUntilOther(Mono.delay(micros(i % 4 == 0 ? 20_000 : 3_000)))
+                                .onErrorResume(e -> Mono.empty()),
+                        40)
+                .count();
+        run(some);
+        probe.verify();
+        run(locks.close());
+        run(other.close());
+    }
+
+    private static Duration micros(int most) {
+        return Duration.ofNanos(1_000L * ThreadLocalRandom.current().nextInt(most));
+    }
+
+    @Test
+    void closeDuringRoundTripsAnswersEachOfThem() {
+        AtomicInteger answered = new AtomicInteger();
+        Mono<Void> all = Flux.range(0, 300)
+                .flatMap(
+                        i -> {
+                            LockClaim claim =
+                                    LockClaim.first(LockKey.of(LockKind.MUTEX, name + i), id(), LONG, Waiting.NONE);
+                            return backend.tryAcquire(claim)
+                                    .then(backend.release(claim))
+                                    .onErrorResume(LockBackendException.class, e -> Mono.empty())
+                                    .doFinally(end -> answered.incrementAndGet());
+                        },
+                        300)
+                .then()
+                .cache();
+        Disposable unused = all.subscribe();
+        run(backend.close());
+        run(all);
+        assertThat(answered).hasValue(300);
+        assertThatThrownBy(() -> run(backend.ping()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("was closed");
+        store.execute(
+                "update holdfast_lock set holder = null"); // granted while it closed: they would end with their leases
+    }
+
+    @Test
+    void thousandWaitersAreServedInOrderOnThreeConnections() {
+        R2dbcLockBackend usual = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(usual);
+        LockLease held = run(locks.lock(name).acquire());
+        AtomicInteger served = new AtomicInteger();
+        List<Integer> order = new ArrayList<>();
+        List<Mono<Integer>> waiters = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            int number = i;
+            waiters.add(locks.lock(name)
+                    .with(PATIENT)
+                    .withLock(lease -> Mono.fromCallable(() -> {
+                        synchronized (order) {
+                            order.add(number);
+                        }
+                        return served.incrementAndGet();
+                    })));
+        }
+        Mono<Void> all = Flux.merge(Flux.fromIterable(waiters), 1_000).then().cache();
+        Disposable unused = all.subscribe();
+        eventually(() -> store.leftovers().size() == 1_001);
+        run(held.release());
+        run(all);
+        assertThat(served).hasValue(1_000);
+        assertThat(order).isSorted();
+        assertThat(store.clientConnections()).isLessThanOrEqualTo(3);
+        run(locks.close());
+        Store.end(usual);
+    }
+
+    private void lockRow(Connection locker) {
+        run(Flux.from(locker.createStatement("select 1 from holdfast_lock where name = $1 for update")
+                        .bind("$1", name)
+                        .execute())
+                .concatMap(result -> result.map(row -> 1))
+                .collectList());
+    }
+
+    private LockClaim claim(Waiting waiting) {
+        return LockClaim.first(LockKey.of(LockKind.MUTEX, name), id(), LONG, waiting);
+    }
+
+    private static String id() {
+        return UUID.randomUUID().toString().replace("-", "");
+    }
+
+    private static void eventually(BooleanSupplier condition) {
+        long end = System.nanoTime() + Store.PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).as("in time").isNegative();
+            run(Mono.delay(Duration.ofMillis(10)));
+        }
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}

@@ -1,0 +1,71 @@
+package io.holdfast.r2dbc;
+
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.LockBackendContract;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class R2dbcLockBackendContractIT implements LockBackendContract {
+
+    /** Short, since the contract waits for it with a real clock. */
+    private static final Duration CLAIM_TIME = Duration.ofMillis(500);
+
+    private static Store store;
+    private static R2dbcLockBackend backend;
+    private static R2dbcLockBackend another;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        backend = R2dbcLockBackend.builder(store.connections())
+                .claimTime(CLAIM_TIME)
+                .build();
+        another = R2dbcLockBackend.builder(store.connections())
+                .claimTime(CLAIM_TIME)
+                .build();
+    }
+
+    @AfterAll
+    static void stop() {
+        Store.end(backend);
+        Store.end(another);
+        store.close();
+    }
+
+    @Override
+    public LockBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public LockBackend anotherClient() {
+        return another;
+    }
+
+    @Override
+    public Duration claimTime() {
+        return CLAIM_TIME;
+    }
+
+    /** A real server's time only passes by itself. */
+    @Override
+    public void passTime(Duration time) {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public Collection<String> leftovers() {
+        Stream<String> rows = store.leftovers().stream();
+        Stream<String> watches = Stream.of(backend, another)
+                .filter(it -> it.operations().watchCount() > 0)
+                .map(it -> it.operations().watchCount() + " watches");
+        return Stream.concat(rows, watches).toList();
+    }
+}

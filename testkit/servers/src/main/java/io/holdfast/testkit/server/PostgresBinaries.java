@@ -1,0 +1,178 @@
+package io.holdfast.testkit.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.jspecify.annotations.Nullable;
+import org.tukaani.xz.XZInputStream;
+
+/** The programs of PostgreSQL, and how to run them: as another user, if this one is root. */
+final class PostgresBinaries {
+
+    private static final String NOBODY = "65534";
+    private static final boolean IS_WINDOWS = System.getProperty("os.name").startsWith("Windows");
+
+    /** Unpacked once per JVM; guarded by the class. */
+    private static @Nullable Path unpacked;
+
+    private final Path bin;
+    private final boolean isRoot;
+
+    private PostgresBinaries(Path bin) {
+        this.bin = bin;
+        isRoot = !IS_WINDOWS && "root".equals(System.getProperty("user.name"));
+    }
+
+    static PostgresBinaries find() {
+        String given = System.getProperty(PostgresServer.BINARIES);
+        return new PostgresBinaries(given == null ? unpacked().resolve("bin") : Path.of(given));
+    }
+
+    private static synchronized Path unpacked() {
+        if (unpacked == null) {
+            try {
+                Path to = Files.createTempDirectory("holdfast-postgres-bin");
+                unpack(to);
+                unpacked = to;
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(to), "holdfast-postgres-bin-end"));
+            } catch (IOException e) {
+                throw new UncheckedIOException("could not unpack PostgreSQL", e);
+            }
+        }
+        return unpacked;
+    }
+
+    private static void unpack(Path to) throws IOException {
+        try (InputStream packed = PostgresBinaries.class.getResourceAsStream("/" + archive())) {
+            if (packed == null) {
+                throw new IllegalStateException("there are no binaries of PostgreSQL for this machine (%s): give %s"
+                        .formatted(archive(), PostgresServer.BINARIES));
+            }
+            TarArchiveInputStream archive = new TarArchiveInputStream(new XZInputStream(packed));
+            for (TarArchiveEntry entry = archive.getNextEntry(); entry != null; entry = archive.getNextEntry()) {
+                Path file = to.resolve(entry.getName()).normalize();
+                if (!file.startsWith(to)) {
+                    throw new IOException("an entry leaves the archive: " + entry.getName());
+                }
+                unpack(entry, archive, file);
+            }
+        }
+        allowAll(to);
+    }
+
+    private static void unpack(TarArchiveEntry entry, InputStream content, Path file) throws IOException {
+        if (entry.isDirectory()) {
+            Files.createDirectories(file);
+            allowAll(file);
+            return;
+        }
+        Files.createDirectories(file.getParent());
+        if (entry.isSymbolicLink()) {
+            Files.createSymbolicLink(file, Path.of(entry.getLinkName()));
+            return;
+        }
+        Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
+        allowAll(file);
+    }
+
+    /** It may be another user who runs it. */
+    private static void allowAll(Path file) throws IOException {
+        if (!IS_WINDOWS) {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+    }
+
+    private static String archive() {
+        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        String machine = System.getProperty("os.arch");
+        String name = system.startsWith("mac") ? "darwin" : system.startsWith("windows") ? "windows" : "linux";
+        String word = machine.equals("aarch64") ? "arm_64" : "x86_64";
+        return "postgres-%s-%s.txz".formatted(name, word);
+    }
+
+    /** An empty directory of the user who runs PostgreSQL. */
+    Path newDirectory(String prefix) throws IOException {
+        Path directory = Files.createTempDirectory(prefix);
+        if (isRoot) {
+            int user = Integer.parseInt(NOBODY);
+            Files.setAttribute(directory, "unix:uid", user);
+            Files.setAttribute(directory, "unix:gid", user);
+        }
+        return directory;
+    }
+
+    void run(Path directory, Duration limit, String program, String... arguments) {
+        Process process = start(directory, program, List.of(arguments));
+        try {
+            if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw new IllegalStateException("%s failed: %s".formatted(program, log(directory)));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while %s ran".formatted(program), e);
+        }
+    }
+
+    Process start(Path directory, String program, List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        if (isRoot) {
+            command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+        }
+        command.add(bin.resolve(program).toString());
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                        directory.resolve("log").toFile()));
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            throw new IllegalStateException("could not start " + program, e);
+        }
+    }
+
+    /** The names of PostgreSQL's manual: INT is a fast end, QUIT a crash. */
+    void signal(long pid, String name) {
+        try {
+            Process kill = IS_WINDOWS
+                    ? new ProcessBuilder(bin.resolve("pg_ctl").toString(), "kill", name, Long.toString(pid)).start()
+                    : new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
+            boolean unused = kill.waitFor(10, TimeUnit.SECONDS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    String log(Path directory) {
+        try {
+            return Files.readString(directory.resolve("log"), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            return "no log: " + e.getMessage();
+        }
+    }
+
+    private static void delete(Path directory) {
+        try (var files = Files.walk(directory)) {
+            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            // What is left is in the directory for temporary files.
+        }
+    }
+}
