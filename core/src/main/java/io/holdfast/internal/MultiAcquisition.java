@@ -11,6 +11,7 @@ import io.holdfast.internal.state.MultiAcquireAction;
 import io.holdfast.internal.state.MultiAcquireState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +88,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         } else if (action instanceof MultiAcquireAction.Fail failed) {
             emission.fail(failed.error());
         } else if (action instanceof MultiAcquireAction.FailLost failed) {
-            emission.fail(lease(failed.member()).lost());
+            emission.fail(lost(failed.member()));
         }
     }
 
@@ -144,6 +145,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
     private void release(int member) {
         EngineLease lease = lease(member);
+        held[member] = null;
         lease.stopWatchingLoss();
         MultiLeaseHandle.releaseInBackground(lease);
     }
@@ -156,11 +158,18 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         return lease;
     }
 
+    private LockLostException lost(int member) {
+        EngineLease lease = lease(member);
+        held[member] = null;
+        return lease.lost();
+    }
+
     private void deliver() {
         List<EngineLease> all = new ArrayList<>(held.length);
         for (int member = 0; member < held.length; member++) {
             all.add(lease(member));
         }
+        Arrays.fill(held, null); // a subscriber that drops its leases may keep this
         MultiLeaseHandle leases = new MultiLeaseHandle(all);
         leases.stopWatchingLoss();
         emission.deliver(() -> emit(leases), disposed -> {

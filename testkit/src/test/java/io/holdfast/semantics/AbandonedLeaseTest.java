@@ -6,13 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LossReason;
+import io.holdfast.MultiLease;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -98,6 +103,45 @@ class AbandonedLeaseTest {
 
         assertThat(world.subscribe(release).isTerminatedComplete()).isTrue();
         assertThat(world.store.contents()).isEmpty();
+    }
+
+    /** Keeps what it was subscribed with, and not what it was given. */
+    private static final class KeepsTheSubscription<T> implements CoreSubscriber<T> {
+
+        private final List<Subscription> kept = new ArrayList<>();
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            kept.add(s);
+            s.request(1);
+        }
+
+        @Override
+        public void onNext(T dropped) {}
+
+        @Override
+        public void onError(Throwable error) {
+            throw new AssertionError(error);
+        }
+
+        @Override
+        public void onComplete() {}
+    }
+
+    @Test
+    void leasesOfManyLocksThatAreDroppedAreReleased() {
+        var subscriber = new KeepsTheSubscription<MultiLease>();
+        world.client
+                .all(world.client.lock("a"), world.client.lock("b"))
+                .acquire()
+                .subscribe(subscriber);
+        collectGarbage();
+
+        world.pass(LEASE.dividedBy(3));
+
+        assertThat(world.events(LockEvent.LeaseAbandoned.class)).hasSize(2);
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(subscriber.kept).hasSize(1);
     }
 
     @Test
