@@ -105,6 +105,9 @@ final class Report {
         if (folder.endsWith(Main.HAND_OVER)) {
             return Goals.ofHandOver();
         }
+        if (folder.endsWith(Main.WAITING)) {
+            return Goals.ofWaiting();
+        }
         return folder.endsWith(Main.REDIS) ? Goals.ofRedis() : Goals.all();
     }
 

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 record ShownFigures(List<String> cells, List<List<String>> measured) {
 
     /** Says which report the next tables of a page are taken from; without one, it is the quick one. */
-    private static final Pattern OF = Pattern.compile("<!-- figures: (\\w+) -->");
+    private static final Pattern OF = Pattern.compile("<!-- figures: ([\\w-]+) -->");
 
     private static final String DEFAULT = "quick";
     private static final String RULE = "| --- ";
