@@ -40,6 +40,7 @@ class ZooKeeperFullQueueIT {
     private static Store store;
 
     private CuratorFramework curator;
+    private CuratorFramework another;
     private LockClient locks;
     private final AtomicInteger interruptions = new AtomicInteger();
     private final Queue<LockLease> granted = new ConcurrentLinkedQueue<>();
@@ -78,6 +79,7 @@ class ZooKeeperFullQueueIT {
             }
         });
         locks = LockClient.create(ZooKeeperLockBackend.over(curator));
+        another = store.client("");
     }
 
     @AfterEach
@@ -85,6 +87,8 @@ class ZooKeeperFullQueueIT {
         waiting.forEach(Disposable::dispose);
         Waiting.forMono(locks.close());
         curator.close();
+        another.close();
+        Waiting.until("the claims of all have gone", () -> places() == 0);
     }
 
     private void wait(ReactiveLock lock, int count) {
@@ -137,12 +141,12 @@ class ZooKeeperFullQueueIT {
 
     @Test
     void clientsThatFillAQueueTogetherKeepItsLimit() {
-        CuratorFramework second = store.client("full");
         int most = 30;
         LockClient one = LockClient.create(
                 ZooKeeperLockBackend.builder(curator).maxWaiters(most).build());
-        LockClient two = LockClient.create(
-                ZooKeeperLockBackend.builder(second).maxWaiters(most).build());
+        LockClient two = LockClient.create(ZooKeeperLockBackend.builder(another.usingNamespace("full"))
+                .maxWaiters(most)
+                .build());
         wait(one.lock("both"), 200);
         wait(two.lock("both"), 200);
         Waiting.until("all are settled", () -> refused.size() + places() == 400);
@@ -154,19 +158,17 @@ class ZooKeeperFullQueueIT {
         waiting.forEach(Disposable::dispose);
         Waiting.forMono(one.close());
         Waiting.forMono(two.close());
-        second.close();
     }
 
     /** Other clients, with a greater buffer, have made it too long for this one. */
     @Test
     void queueThatIsTooLongAlreadyInterruptsASessionNoMoreThanOnce() throws Exception {
         LockLease other = Waiting.forMono(locks.lock("other").acquire());
-        CuratorFramework foreign = store.client("");
         String queue = ROOT + "/mutex/outgrown";
-        foreign.create().creatingParentContainersIfNeeded().forPath(queue);
-        long session = foreign.getZookeeperClient().getZooKeeper().getSessionId();
+        another.create().creatingParentContainersIfNeeded().forPath(queue);
+        long session = another.getZookeeperClient().getZooKeeper().getSessionId();
         for (int i = 0; i < 2 * FIT; i++) {
-            foreign.create()
+            another.create()
                     .withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
                     .forPath("%s/%032x_m1_%x_".formatted(queue, i, session));
         }
@@ -179,7 +181,7 @@ class ZooKeeperFullQueueIT {
         wait(locks.lock("outgrown"), 3);
         Waiting.until("they are refused", () -> refused.size() == 6);
         assertThat(interruptions).hasValue(before);
-        foreign.close();
+        another.close();
         Waiting.until("the others have left", () -> places() == 1);
         wait(locks.lock("outgrown"), 1);
         Waiting.forMono(Waiting.untilSome("the lock", granted::poll).release());

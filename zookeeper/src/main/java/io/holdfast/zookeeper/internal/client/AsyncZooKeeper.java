@@ -114,7 +114,8 @@ public final class AsyncZooKeeper {
     private Mono<Reply<List<String>>> listIfItFits(
             Session session, String path, @Nullable Watcher watcher, Reply<Stat> found) {
         if (!found.isOk()) {
-            return listNow(session, path, watcher);
+            return Mono.just(
+                    new Reply<>(found.code(), path, null)); // a list sent on a guess may cost the connection again
         }
         if (!QueueLimit.fits(session.handle(), found.get().getNumChildren())) {
             return Mono.just(new Reply<>(Code.MARSHALLINGERROR, path, null));

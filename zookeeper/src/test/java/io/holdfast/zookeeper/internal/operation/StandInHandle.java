@@ -5,17 +5,19 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
-/** A session that takes itself for connected, and answers a list when a test says so, and other requests never. */
+/** A session that takes itself for connected, and answers a request when a test says so, or never. */
 @SuppressWarnings("try") // the driver's close may be interrupted
 final class StandInHandle extends ZooKeeper {
 
     private final List<AsyncCallback.ChildrenCallback> lists = new ArrayList<>();
+    private final List<AsyncCallback.StatCallback> existences = new ArrayList<>();
     private final List<AsyncCallback.Create2Callback> creations = new ArrayList<>();
     private final List<String> deleted = new ArrayList<>();
 
@@ -36,6 +38,11 @@ final class StandInHandle extends ZooKeeper {
     @Override
     public void getChildren(String path, Watcher watcher, AsyncCallback.ChildrenCallback cb, Object ctx) {
         lists.add(cb);
+    }
+
+    @Override
+    public void exists(String path, Watcher watcher, AsyncCallback.StatCallback cb, Object ctx) {
+        existences.add(cb);
     }
 
     @Override
@@ -71,5 +78,25 @@ final class StandInHandle extends ZooKeeper {
     /** The first that was not answered yet. */
     void answerList(String path, List<String> names) {
         lists.remove(0).processResult(0, path, null, names);
+    }
+
+    /** The connection is lost, with all that was asked for. */
+    void lose(String path) {
+        int code = Code.CONNECTIONLOSS.intValue();
+        take(lists).forEach(it -> it.processResult(code, path, null, null));
+        take(existences).forEach(it -> it.processResult(code, path, null, null));
+    }
+
+    private static <T> List<T> take(List<T> all) {
+        List<T> taken = List.copyOf(all);
+        all.clear();
+        return taken;
+    }
+
+    /** The first question for a node that was not answered yet. */
+    void answerExistence(String path, int children) {
+        Stat found = new Stat();
+        found.setNumChildren(children);
+        existences.remove(0).processResult(0, path, null, found);
     }
 }
