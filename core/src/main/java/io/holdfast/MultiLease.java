@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
  * What you hold of many locks: the lease of each. The loss of one is the loss of all: {@link #isValid()} is false from that instant.
  *
  * <p>Each lease is renewed by itself, and has a fencing token of its own: a write goes with the token of the lock that protects what is
- * written. When one is lost, the others stay held until {@link #release()}, or until a {@code withLock} has cancelled its work: nobody is let
- * in before the work can have stopped.
+ * written. When one is lost, the others stay held until {@link #release()}, or until a {@code withLock} has cancelled its work: no
+ * other client gets them before the work can have stopped.
  *
  * <p>Thread-safe. Not for users to implement.
  */

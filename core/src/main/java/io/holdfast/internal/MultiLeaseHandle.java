@@ -140,7 +140,7 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
         }
     }
 
-    /** The work is cancelled first: nobody is let in before it can have stopped. */
+    /** Cancels the work first: no other client gets the remaining locks before the work can have stopped. */
     private final class OnLossOf implements Holder {
 
         private final EngineLease member;

@@ -37,7 +37,7 @@ public final class Fence {
      * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has ended, or when a later grant was
      * made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter): roll back. Fails with {@link
      * IllegalStateException} when no transaction is open: then the check would protect nothing. Any other failure is the driver's. Cancelling
-     * leaves the transaction to its owner, who rolls back.
+     * does not end the transaction: roll it back.
      *
      * @param inTransaction a connection to the database of the lock, with a transaction open; stays the caller's
      * @param lease a lease of a {@link R2dbcLockBackend} on the same database

@@ -36,7 +36,7 @@ public final class Load implements AutoCloseable {
     }
 
     /**
-     * Locks that nobody else wants, all in flight at once.
+     * Locks that no other client wants, all in flight at once.
      *
      * @param peer is closed with this
      */

@@ -22,7 +22,7 @@ public record Picture(String file, String title, String unit, Selector of, Strin
     /** All that are drawn, when the run has their samples. */
     public static List<Picture> all() {
         return List.of(
-                cycles("redis-uncontended", "Redis: cycles of locks nobody else wants", "RedisUncontended", "inFlight"),
+                cycles("redis-uncontended", "Redis: cycles of uncontended locks", "RedisUncontended", "inFlight"),
                 new Picture(
                         "redis-allocation",
                         "Redis: heap allocated per cycle",
@@ -88,7 +88,7 @@ public record Picture(String file, String title, String unit, Selector of, Strin
                         "peer"),
                 cycles(
                         "zookeeper-uncontended",
-                        "ZooKeeper: cycles of locks nobody else wants",
+                        "ZooKeeper: cycles of uncontended locks",
                         "ZooKeeperUncontended",
                         "inFlight"),
                 new Picture(

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** One deed of a user who needs several locks together: each of them is an operation of its own in the history. */
+/** A simulated user that acquires several locks at once. The history has an operation for each of them. */
 final class ManyLocks {
 
     /** In one of so many schedules. */

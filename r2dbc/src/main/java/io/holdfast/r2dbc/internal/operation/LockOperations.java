@@ -128,8 +128,8 @@ public final class LockOperations {
     }
 
     public Mono<Void> ping() {
-        LockClaim nobody = LockClaim.first(PING, "ping", Duration.ofSeconds(1), Waiting.NONE);
-        return renew(nobody).then();
+        LockClaim neverGranted = LockClaim.first(PING, "ping", Duration.ofSeconds(1), Waiting.NONE);
+        return renew(neverGranted).then();
     }
 
     public Mono<Void> close() {
