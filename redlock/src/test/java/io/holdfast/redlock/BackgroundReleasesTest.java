@@ -87,4 +87,53 @@ class BackgroundReleasesTest {
         five.pass(Five.LEASE.plus(Five.LIMIT));
         assertThat(masters.releases().underWay()).isZero();
     }
+
+    /** A master that does not answer would cost its client more than the masters that do. */
+    @Test
+    void hungMasterIsAskedForOneReleaseAtATimeUntilItAnswers() {
+        Masters masters = five.masters(client);
+        List<LockClaim> votes = new ArrayList<>();
+        for (int i = 0; i < 5_000; i++) {
+            votes.add(Five.claim("stock/" + i, Waiting.NONE));
+        }
+        votes.forEach(it -> five.answer(five.masters.get(0).tryAcquire(it)));
+        client.hung(1);
+        votes.forEach(it -> masters.releases().release(0, it));
+        five.pass(Five.LIMIT);
+        int before = client.wires.get(0).requests;
+        five.passMillis(10_000);
+        assertThat(client.wires.get(0).requests - before).as("in ten seconds").isBetween(5, 30);
+
+        client.up();
+        five.passMillis(2_000);
+        assertThat(five.holding()).isEmpty();
+        assertThat(masters.releases().underWay()).isZero();
+    }
+
+    @Test
+    void releaseThatFailsOnceIsSentAgainAfterAPause() {
+        Masters masters = five.masters(client);
+        LockClaim vote = Five.claim();
+        five.answer(five.masters.get(0).tryAcquire(vote));
+        masters.releases().releaseAgain(0, vote);
+        assertThat(client.wires.get(0).requests).isZero();
+        five.passMillis(150);
+        assertThat(client.wires.get(0).requests).isEqualTo(1);
+        assertThat(five.holding()).isEmpty();
+    }
+
+    /** Whether they wait for a pause to end or were never sent. */
+    @Test
+    void closingSendsEachReleaseThatWaitsOnce() {
+        Masters masters = five.masters(client);
+        client.down(1);
+        for (int i = 0; i < 3 * BackgroundReleases.MOST_UNDER_WAY; i++) {
+            masters.releases().releaseAgain(0, Five.claim("stock/" + i, Waiting.NONE));
+        }
+        assertThat(client.wires.get(0).requests).isZero();
+        Disposable closing = masters.releases().finish().subscribe();
+        assertThat(client.wires.get(0).requests).isEqualTo(3 * BackgroundReleases.MOST_UNDER_WAY);
+        assertThat(masters.releases().underWay()).isZero();
+        assertThat(closing.isDisposed()).isTrue();
+    }
 }

@@ -7,16 +7,17 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.util.retry.Retry;
 
 /**
- * Releases votes that are not needed, in the background: each with its time limit, again after a failure that may pass, until the master has
- * ended them by itself. Bounded for each master, so that one that hangs does not use up what the others need: what is too much waits, and
- * what is too much to wait is left to expire.
+ * Releases votes that are not needed, in the background: each with its time limit, again after a failure, until the master has
+ * ended them by itself. Bounded for each master, so that one that hangs does not use up what the others need: see {@link ReleaseBacklog}.
+ * Votes for which there is no room are left to expire.
  */
 public final class BackgroundReleases {
 
@@ -26,8 +27,10 @@ public final class BackgroundReleases {
     /** As when thousands of attempts are cancelled at once. Some megabytes. */
     public static final int MOST_WAITING = 20_000;
 
-    private static final int MOST_TRIES = 5;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+
+    /** A master that answers again has the votes released soon. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final Masters masters;
     private final List<ReleaseBacklog> backlogs;
@@ -46,21 +49,24 @@ public final class BackgroundReleases {
 
     /** Releases the claim at that master now. */
     public void release(int master, LockClaim claim) {
-        release(master, claim, Duration.ZERO);
+        if (add(master, claim)) {
+            sendThoseThatWait(master);
+        }
     }
 
     /** Releases the claim at that master after one request to do so has failed. */
     public void releaseAgain(int master, LockClaim claim) {
-        release(master, claim, FIRST_PAUSE);
+        if (add(master, claim)) {
+            pause(master);
+        }
     }
 
-    private void release(int master, LockClaim claim, Duration pause) {
+    private boolean add(int master, LockClaim claim) {
         underWay.incrementAndGet();
         long expiresAtNanos = masters.now() + claim.lease().toNanos();
-        Admission admission = backlogs.get(master).add(new Release(claim, pause, expiresAtNanos));
+        Admission admission = backlogs.get(master).add(new Release(claim, expiresAtNanos));
         if (admission == Admission.ADDED) {
-            sendThoseThatWait(master);
-            return;
+            return true;
         }
         end();
         if (admission == Admission.FIRST_REFUSED) {
@@ -70,54 +76,75 @@ public final class BackgroundReleases {
                     Printable.text(masters.name(master)),
                     Printable.text(claim.key().name()));
         }
+        return false;
     }
 
     private void sendThoseThatWait(int master) {
         ReleaseBacklog backlog = backlogs.get(master);
         for (Release next = backlog.begin(false); next != null; next = backlog.begin(true)) {
-            send(master, next);
+            if (isExpired(next)) {
+                backlog.skipped();
+                end();
+            } else {
+                send(master, next);
+            }
         }
     }
 
     /** The one place that subscribes to releases that no caller waits for. */
     private void send(int master, Release next) {
-        LockClaim claim = next.claim();
-        if (isExpired(next, Duration.ZERO)) {
-            ended(master);
-            return;
-        }
-        Mono<?> release = Mono.defer(() -> masters.backend(master).release(claim))
-                .timeout(masters.limit(claim.lease()), masters.timer())
-                .retryWhen(Retry.from(failures -> failures.concatMap(failed -> again(failed, next))));
-        Mono<?> begun = next.pause().isZero()
-                ? release
-                : Mono.delay(next.pause(), masters.timer()).then(release);
-        var unused = begun.doFinally(signal -> ended(master))
-                .subscribe(
-                        released -> {},
-                        error -> Masters.LOG.debug(
-                                "lock '{}': the vote of {} is left to expire: {}",
-                                Printable.text(claim.key().name()),
-                                Printable.text(masters.name(master)),
-                                Printable.text(error.toString())));
+        var unused = Mono.defer(() -> masters.backend(master).release(next.claim()))
+                .timeout(masters.limit(next.claim().lease()), masters.timer())
+                .subscribe(released -> {}, error -> failed(master, next, error), () -> answered(master));
     }
 
-    /** No timer of its own for the end of the lease: most releases are answered at once, and there are many. */
-    private Mono<Long> again(Retry.RetrySignal failed, Release release) {
-        Duration pause = JitteredBackoff.afterFailures(FIRST_PAUSE, failed.totalRetries(), masters.random());
-        return closing || isExpired(release, pause) || failed.totalRetries() >= MOST_TRIES
-                ? Mono.error(failed.failure())
-                : Mono.delay(pause, masters.timer());
-    }
-
-    private boolean isExpired(Release release, Duration after) {
-        return release.expiresAtNanos() - masters.now() - after.toNanos() <= 0;
-    }
-
-    private void ended(int master) {
-        backlogs.get(master).end();
+    private void answered(int master) {
+        backlogs.get(master).answered();
         end();
         sendThoseThatWait(master);
+    }
+
+    private void failed(int master, Release release, Throwable error) {
+        boolean isLeft = closing || isExpired(release);
+        backlogs.get(master).failed(isLeft ? null : release);
+        if (isLeft) {
+            Masters.LOG.debug(
+                    "lock '{}': the vote of {} is left to expire: {}",
+                    Printable.text(release.claim().key().name()),
+                    Printable.text(masters.name(master)),
+                    Printable.text(error.toString()));
+            end();
+        }
+        pause(master);
+    }
+
+    /** Goes on after a while with those that wait. One timer for all of them: there may be many. */
+    private void pause(int master) {
+        ReleaseBacklog backlog = backlogs.get(master);
+        int failures = backlog.pause();
+        if (failures == 0) {
+            if (closing) {
+                sendThoseThatWait(master);
+            }
+            return;
+        }
+        Duration pause = JitteredBackoff.afterFailures(FIRST_PAUSE, failures - 1L, masters.random());
+        long nanos = Math.min(pause.toNanos(), LONGEST_PAUSE.toNanos());
+        try {
+            var unused = masters.timer().schedule(() -> resume(master), nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException disposed) {
+            Masters.LOG.debug(
+                    "{}: the timer was disposed, so votes are left to expire", Printable.text(masters.name(master)));
+        }
+    }
+
+    private void resume(int master) {
+        backlogs.get(master).resume();
+        sendThoseThatWait(master);
+    }
+
+    private boolean isExpired(Release release) {
+        return release.expiresAtNanos() - masters.now() <= 0;
     }
 
     private void end() {
@@ -135,6 +162,10 @@ public final class BackgroundReleases {
     public Mono<Void> finish() {
         return Mono.defer(() -> {
             closing = true;
+            for (int master : masters.all()) {
+                backlogs.get(master).close();
+                sendThoseThatWait(master);
+            }
             if (underWay.get() == 0) {
                 Sinks.EmitResult unused = idle.tryEmitEmpty();
             }

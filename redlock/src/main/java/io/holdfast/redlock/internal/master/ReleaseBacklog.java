@@ -1,24 +1,22 @@
 package io.holdfast.redlock.internal.master;
 
 import io.holdfast.spi.LockClaim;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The releases in the background for one master: so many are under way at once, the others wait for them, and what is too much is refused.
- * Thread-safe.
+ * The releases in the background for one master. Only so many are under way at once, the others wait, and those that exceed the room to wait
+ * are refused. After a failure the master gets a pause, and then one release at a time until it answers. Thread-safe.
  */
 final class ReleaseBacklog {
 
     /**
      * A release to send.
      *
-     * @param pause before it is sent
      * @param expiresAtNanos when the master has ended the vote by itself
      */
-    record Release(LockClaim claim, Duration pause, long expiresAtNanos) {}
+    record Release(LockClaim claim, long expiresAtNanos) {}
 
     private final int mostUnderWay;
     private final int mostWaiting;
@@ -27,6 +25,12 @@ final class ReleaseBacklog {
     private final Queue<Release> waiting = new ArrayDeque<>();
     private int underWay;
     private boolean wasFull;
+
+    /** How many pauses there were since the last answer. */
+    private int failures;
+
+    private boolean isPaused;
+    private boolean isClosing;
 
     /** Whether a thread sends: a release that ends at once then comes back to that thread, and not to a deeper stack. */
     private boolean isSending;
@@ -64,7 +68,7 @@ final class ReleaseBacklog {
         if (isSending && !isAnother) {
             return null;
         }
-        Release next = underWay < mostUnderWay ? waiting.poll() : null;
+        Release next = underWay < mostNow() ? waiting.poll() : null;
         isSending = next != null;
         if (next != null) {
             underWay++;
@@ -73,8 +77,59 @@ final class ReleaseBacklog {
         return next;
     }
 
-    /** One that was sent has ended. */
-    synchronized void end() {
+    private int mostNow() {
+        if (isClosing) {
+            return mostUnderWay;
+        }
+        if (isPaused) {
+            return 0;
+        }
+        return failures > 0 ? 1 : mostUnderWay;
+    }
+
+    /** One was not sent after all: the master has ended the vote by itself. */
+    synchronized void skipped() {
         underWay--;
+    }
+
+    /** The master answered one. */
+    synchronized void answered() {
+        underWay--;
+        failures = 0;
+    }
+
+    /**
+     * One failed.
+     *
+     * @param again to be sent again, as the last one; null when it is left to expire
+     */
+    synchronized void failed(@Nullable Release again) {
+        underWay--;
+        if (again != null) {
+            waiting.add(again);
+        }
+    }
+
+    /**
+     * The master has just failed to answer a release. Nothing is sent until {@link #resume}.
+     *
+     * @return how many pauses there were since the last answer, with this one; 0 when there is a pause already, or none any more
+     */
+    synchronized int pause() {
+        if (isPaused || isClosing) {
+            return 0;
+        }
+        isPaused = true;
+        return ++failures;
+    }
+
+    /** The pause is over. */
+    synchronized void resume() {
+        isPaused = false;
+    }
+
+    /** From now on there are no pauses. */
+    synchronized void close() {
+        isClosing = true;
     }
 }
