@@ -25,13 +25,14 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|hand-over|waiting|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
+            usage: run redis|redlock|zookeeper|hand-over|waiting|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
                                                                               its name; the rest of what is in FOLDER stays
                    run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
     static final String REDIS = "redis";
     static final String REDLOCK = "redlock";
+    static final String ZOOKEEPER = "zookeeper";
     static final String HAND_OVER = "hand-over";
     static final String WAITING = "waiting";
 
@@ -62,6 +63,7 @@ public final class Main {
         switch (what) {
             case REDIS -> run(Plan.redis(), folder, part, Report::goalsOfRedis);
             case REDLOCK -> run(Plan.redlock(), folder, part, Report::goalsOfRedlock);
+            case ZOOKEEPER -> run(Plan.zookeeper(), folder, part, Report::goalsOfZooKeeper);
             case HAND_OVER -> run(Plan.handOver(), folder, part, Report::goalsOfHandOver);
             case WAITING -> run(Plan.waiting(), folder, part, Report::goalsOfWaiting);
             case "quick" -> run(Plan.quick(), folder, part);
@@ -79,7 +81,8 @@ public final class Main {
 
     /** What is run after each change is not stored. */
     private static String folderOf(String what) {
-        boolean isOfOnePart = List.of(REDIS, REDLOCK, HAND_OVER, WAITING).contains(what);
+        boolean isOfOnePart =
+                List.of(REDIS, REDLOCK, ZOOKEEPER, HAND_OVER, WAITING).contains(what);
         return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }
 

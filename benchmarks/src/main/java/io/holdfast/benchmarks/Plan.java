@@ -69,6 +69,24 @@ record Plan(
         return new Plan(9, 20, 1, comparisons, List.of(), List.of(), List.of());
     }
 
+    /** The goals of the ZooKeeper module, in under nine minutes on two cores: each process starts anew, and warms up. */
+    static Plan zookeeper() {
+        return new Plan(3, WARM_UP_SECONDS, 3, List.of(), zookeeper(List.of("1", "2")), List.of(), List.of());
+    }
+
+    private static List<Series> zookeeper(List<String> processes) {
+        return List.of(
+                new Series(
+                        "ZooKeeperUncontended",
+                        Map.of(PEER, List.of("HOLDFAST", "RAW", "CURATOR"), IN_FLIGHT, List.of("1", "64"))),
+                new Series(
+                        "ZooKeeperContended",
+                        Map.of(
+                                PEER, List.of("HOLDFAST", "CURATOR"),
+                                WAITERS, List.of("100"),
+                                PROCESSES, processes)));
+    }
+
     /** The threads of waiters at ZooKeeper, in under forty seconds on two cores. */
     static Plan waiting() {
         return new Plan(
@@ -102,18 +120,10 @@ record Plan(
         List<Comparison> comparisons = List.of(
                 Comparison.uncontended(peers, 1, 64, 1024),
                 Comparison.contended(2, List.of(RedisPeer.HOLDFAST, RedisPeer.REDISSON), 100));
-        List<Series> series = List.of(
+        List<Series> series = new ArrayList<>(List.of(
                 redlock(List.of("HOLDFAST", "LETTUCE"), List.of("1"), List.of("HEALTHY")),
-                redlock(List.of("HOLDFAST"), List.of("1"), List.of("ONE_HUNG")),
-                new Series(
-                        "ZooKeeperUncontended",
-                        Map.of(PEER, List.of("HOLDFAST", "RAW", "CURATOR"), IN_FLIGHT, List.of("1", "64"))),
-                new Series(
-                        "ZooKeeperContended",
-                        Map.of(
-                                PEER, List.of("HOLDFAST", "CURATOR"),
-                                WAITERS, List.of("100"),
-                                PROCESSES, List.of("1"))));
+                redlock(List.of("HOLDFAST"), List.of("1"), List.of("ONE_HUNG"))));
+        series.addAll(zookeeper(List.of("1")));
         List<List<String>> watches = List.of(List.of("HandOff", "HOLDFAST", "2", "2"));
         List<List<String>> once = List.of(
                 List.of("Commands", "HOLDFAST", "1"),

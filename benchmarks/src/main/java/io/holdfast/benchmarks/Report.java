@@ -102,6 +102,9 @@ final class Report {
         if (folder.endsWith(Main.REDLOCK)) {
             return Goals.ofRedlock();
         }
+        if (folder.endsWith(Main.ZOOKEEPER)) {
+            return Goals.ofZooKeeper();
+        }
         if (folder.endsWith(Main.HAND_OVER)) {
             return Goals.ofHandOver();
         }
@@ -117,6 +120,10 @@ final class Report {
 
     static String goalsOfRedlock(Path folder) throws IOException {
         return goalsOf(Goals.ofRedlock(), folder);
+    }
+
+    static String goalsOfZooKeeper(Path folder) throws IOException {
+        return goalsOf(Goals.ofZooKeeper(), folder);
     }
 
     static String goalsOfWaiting(Path folder) throws IOException {

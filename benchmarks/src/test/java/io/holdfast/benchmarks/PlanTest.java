@@ -60,6 +60,7 @@ class PlanTest {
         assertThat(secondsOf(Plan.redlock())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.handOver())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.waiting())).isLessThan(40);
+        assertThat(secondsOf(Plan.zookeeper())).isLessThan(9 * 60);
         assertThat(secondsOf(Plan.quick())).isLessThan(15 * 60);
         assertThat(secondsOf(Plan.contended())).isLessThan(8 * 60);
     }
@@ -69,6 +70,7 @@ class PlanTest {
         assertThat(List.of(
                         Plan.redis(),
                         Plan.redlock(),
+                        Plan.zookeeper(),
                         Plan.handOver(),
                         Plan.waiting(),
                         Plan.quick(),

@@ -116,6 +116,28 @@ public final class Goals {
         return goals;
     }
 
+    /** What the ZooKeeper module works towards, in the order of the table. Most limits are stricter than those of {@link #all}. */
+    public static List<Goal> ofZooKeeper() {
+        List<Goal> goals = new ArrayList<>(overCurator(Map.of("1", 1.2, "64", 1.3)));
+        Selector contended = new Selector("ZooKeeperContended", Sample.THROUGHPUT, Map.of("waiters", "100"));
+        goals.add(peers(
+                "ZooKeeper, one lock, 100 waiters in one process, cycles/s",
+                contended.with("processes", "1"),
+                "CURATOR",
+                "Curator",
+                Bound.AT_LEAST,
+                2));
+        goals.add(peers(
+                "ZooKeeper, one lock, 100 waiters in two processes, cycles/s",
+                contended.with("processes", "2"),
+                "CURATOR",
+                "Curator",
+                Bound.AT_LEAST,
+                1.4));
+        goals.add(zookeeperBytes());
+        return goals;
+    }
+
     /** What waiters at ZooKeeper need: no thread. Curator's need one each. */
     public static List<Goal> ofWaiting() {
         Selector threads = new Selector("WaitingThreads", "threads more", Map.of("waiters", "1000", PEER, HOLDFAST));
@@ -193,18 +215,21 @@ public final class Goals {
 
     private static List<Goal> allocation() {
         Selector redis = redis(Sample.ALLOCATION, "64");
-        Selector zookeeper = new Selector("ZooKeeperUncontended", Sample.ALLOCATION, Map.of(IN_FLIGHT, "64"));
         String ofRedis = "Redis, allocation per uncontended cycle, bytes";
         return List.of(
                 peers(ofRedis, redis, REDISSON, "Redisson", Bound.AT_MOST, 0.5),
                 peers(ofRedis, redis, SPRING, SPRING_NAME, Bound.AT_MOST, NO_WORSE),
-                peers(
-                        "ZooKeeper, allocation per uncontended cycle, bytes",
-                        zookeeper,
-                        "CURATOR",
-                        "Curator",
-                        Bound.AT_MOST,
-                        NO_WORSE));
+                zookeeperBytes());
+    }
+
+    private static Goal zookeeperBytes() {
+        return peers(
+                "ZooKeeper, allocation per uncontended cycle, bytes",
+                new Selector("ZooKeeperUncontended", Sample.ALLOCATION, Map.of(IN_FLIGHT, "64")),
+                "CURATOR",
+                "Curator",
+                Bound.AT_MOST,
+                NO_WORSE);
     }
 
     private static Goal peers(String workload, Selector both, String peer, String against, Bound bound, double limit) {
@@ -244,19 +269,22 @@ public final class Goals {
     }
 
     private static List<Goal> zookeeper() {
-        List<Goal> goals = new ArrayList<>();
-        Map<String, Double> overCurator = Map.of("1", 1.2, "64", 1.0);
-        for (String locks : List.of("1", "64")) {
-            Selector cycles = new Selector("ZooKeeperUncontended", Sample.THROUGHPUT, Map.of(IN_FLIGHT, locks));
-            String workload = "ZooKeeper, uncontended, %s in flight, cycles/s".formatted(locks);
-            goals.add(peers(
-                    workload, cycles, "CURATOR", "Curator", Bound.AT_LEAST, overCurator.getOrDefault(locks, 1.0)));
-            goals.add(peers(workload, cycles, "RAW", "raw asynchronous calls", Bound.AT_LEAST, 0.85));
-        }
+        List<Goal> goals = new ArrayList<>(overCurator(Map.of("1", 1.2, "64", 1.0)));
         Selector contended =
                 new Selector("ZooKeeperContended", Sample.THROUGHPUT, Map.of("waiters", "100", "processes", "1"));
         goals.add(peers(
                 "ZooKeeper, one lock, 100 waiters, cycles/s", contended, "CURATOR", "Curator", Bound.AT_LEAST, 1.3));
+        return goals;
+    }
+
+    private static List<Goal> overCurator(Map<String, Double> limits) {
+        List<Goal> goals = new ArrayList<>();
+        for (String locks : List.of("1", "64")) {
+            Selector cycles = new Selector("ZooKeeperUncontended", Sample.THROUGHPUT, Map.of(IN_FLIGHT, locks));
+            String workload = "ZooKeeper, uncontended, %s in flight, cycles/s".formatted(locks);
+            goals.add(peers(workload, cycles, "CURATOR", "Curator", Bound.AT_LEAST, limits.getOrDefault(locks, 1.0)));
+            goals.add(peers(workload, cycles, "RAW", "raw asynchronous calls", Bound.AT_LEAST, 0.85));
+        }
         return goals;
     }
 
