@@ -9,45 +9,34 @@ import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
-/**
- * A small wrong variant of the product.
- *
- * @param name what is wrong
- * @param script what becomes of each script
- * @param member what becomes of the back end of one server
- * @param backend what becomes of the back end that the engine sees
- * @param session what becomes of a back end whose leases are as long as a session's time-out allows
- * @param hasQuarantine whether servers that come back without their data stay away
- * @param lock what becomes of the locks that users have
- * @param part of the back end for ZooKeeper that is wrong
- * @param handOver what decides on handing over inside a process
- * @param many what becomes of several locks together, with these in the order given
- */
-record Mutant(
-        String name,
-        UnaryOperator<String> script,
-        BiFunction<Host, LockBackend, LockBackend> member,
-        BiFunction<Host, LockBackend, LockBackend> backend,
-        BiFunction<Duration, LockBackend, LockBackend> session,
-        boolean hasQuarantine,
-        UnaryOperator<ReactiveLock> lock,
-        WrongPart part,
-        Decisions handOver,
-        BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many) {
+/** A small wrong variant of the product: all parts but one are as they are in the product. Immutable once it is made. */
+final class Mutant {
 
-    static final Mutant NONE = new Mutant(
-            "none",
-            it -> it,
-            (host, it) -> it,
-            (host, it) -> it,
-            (t, it) -> it,
-            true,
-            it -> it,
-            WrongPart.NONE,
-            HandOvers::new,
-            (it, given) -> it);
+    static final Mutant NONE = new Mutant("none");
+
+    private final String name;
+    private UnaryOperator<String> script = it -> it;
+    private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
+    private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
+    private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
+    private boolean hasQuarantine = true;
+    private UnaryOperator<ReactiveLock> lock = it -> it;
+    private WrongPart part = WrongPart.NONE;
+    private Decisions handOver = HandOvers::new;
+    private BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many = (it, given) -> it;
+
+    private Mutant(String name) {
+        this.name = name;
+    }
+
+    private static Mutant of(String name, Consumer<Mutant> wrong) {
+        Mutant mutant = new Mutant(name);
+        wrong.accept(mutant);
+        return mutant;
+    }
 
     /** A replacement in the scripts; those without the text stay as they are. */
     static Mutant script(String name, String text, String wrong) {
@@ -55,129 +44,89 @@ record Mutant(
     }
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
-        return new Mutant(
-                name,
-                wrong,
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock,
-                NONE.part,
-                NONE.handOver,
-                NONE.many);
+        return of(name, it -> it.script = wrong);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                wrong,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock,
-                NONE.part,
-                NONE.handOver,
-                NONE.many);
+        return of(name, it -> it.member = wrong);
     }
 
     static Mutant backend(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                NONE.member,
-                wrong,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock,
-                NONE.part,
-                NONE.handOver,
-                NONE.many);
+        return of(name, it -> it.backend = wrong);
     }
 
     static Mutant session(String name, BiFunction<Duration, LockBackend, LockBackend> wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                NONE.member,
-                NONE.backend,
-                wrong,
-                NONE.hasQuarantine,
-                NONE.lock,
-                NONE.part,
-                NONE.handOver,
-                NONE.many);
+        return of(name, it -> it.session = wrong);
     }
 
     static Mutant part(String name, WrongPart wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock,
-                wrong,
-                NONE.handOver,
-                NONE.many);
+        return of(name, it -> it.part = wrong);
     }
 
     static Mutant withoutQuarantine() {
-        return new Mutant(
-                "no quarantine",
-                NONE.script,
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                false,
-                NONE.lock,
-                NONE.part,
-                NONE.handOver,
-                NONE.many);
+        return of("no quarantine", it -> it.hasQuarantine = false);
     }
 
     static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                wrong,
-                NONE.part,
-                NONE.handOver,
-                NONE.many);
+        return of(name, it -> it.lock = wrong);
     }
 
     static Mutant handOver(String name, Decisions wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock,
-                NONE.part,
-                wrong,
-                NONE.many);
+        return of(name, it -> it.handOver = wrong);
     }
 
     static Mutant many(String name, BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> wrong) {
-        return new Mutant(
-                name,
-                NONE.script,
-                NONE.member,
-                NONE.backend,
-                NONE.session,
-                NONE.hasQuarantine,
-                NONE.lock,
-                NONE.part,
-                NONE.handOver,
-                wrong);
+        return of(name, it -> it.many = wrong);
+    }
+
+    /** What is wrong. */
+    String name() {
+        return name;
+    }
+
+    /** What becomes of each script. */
+    UnaryOperator<String> script() {
+        return script;
+    }
+
+    /** What becomes of the back end of one server. */
+    BiFunction<Host, LockBackend, LockBackend> member() {
+        return member;
+    }
+
+    /** What becomes of the back end that the engine sees. */
+    BiFunction<Host, LockBackend, LockBackend> backend() {
+        return backend;
+    }
+
+    /** What becomes of a back end whose leases are as long as a session's time-out allows. */
+    BiFunction<Duration, LockBackend, LockBackend> session() {
+        return session;
+    }
+
+    /** Whether servers that come back without their data stay away. */
+    boolean hasQuarantine() {
+        return hasQuarantine;
+    }
+
+    /** What becomes of the locks that users have. */
+    UnaryOperator<ReactiveLock> lock() {
+        return lock;
+    }
+
+    /** The part of the back end for ZooKeeper that is wrong. */
+    WrongPart part() {
+        return part;
+    }
+
+    /** What decides on handing over inside a process. */
+    Decisions handOver() {
+        return handOver;
+    }
+
+    /** What becomes of several locks together, with these in the order given. */
+    BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many() {
+        return many;
     }
 
     @Override
