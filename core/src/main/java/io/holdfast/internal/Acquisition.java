@@ -24,6 +24,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
+// Longer than other files: every event of one subscription meets the same fields, within one mailbox.
+
 /**
  * One subscription to {@code acquire} or {@code tryAcquire}: one claim, its looks, and its withdrawal.
  *

@@ -23,6 +23,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
+// Longer than other files: renewal, loss and release race for one state, and are read together.
+
 /**
  * The engine's side of a lease: renews it, notices its loss, releases it.
  *

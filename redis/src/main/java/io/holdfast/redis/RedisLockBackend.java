@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+// Longer than other files: half of it is the contract for users, and the options belong to the same type.
+
 /**
  * Locks in one deployment of Redis, 6.2 or newer, or of Valkey: a standalone server, the master behind sentinels, or a cluster.
  *

@@ -18,6 +18,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
+// Longer than other files: the life of one connection, whose steps share its fields.
+
 /**
  * The way to one server for commands. It has one connection of the driver at a time: made when first needed, shared by all, kept up by the
  * driver from then on, and replaced when the server is silent on it or is not the master any more. All commands travel on it in the order
