@@ -2,6 +2,7 @@ package io.holdfast.benchmarks;
 
 import io.holdfast.benchmarks.load.MasterFaults.Health;
 import io.holdfast.benchmarks.peer.PeerChoice;
+import io.holdfast.benchmarks.peer.PostgresPeer;
 import io.holdfast.benchmarks.peer.QuorumPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import java.util.List;
@@ -9,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Peers that take turns at one Redis, or at five masters, each in a process of its own, or in two. The processes stay for all rounds, so each peer warms up
+ * Peers that take turns at one Redis, at five masters, or at one PostgreSQL, each in a process of its own, or in two. The processes stay for all rounds, so each peer warms up
  * once.
  *
  * @param kind of the workload
@@ -30,7 +31,11 @@ record Comparison(
         /** Each lane acquires and releases a lock of its own, at five masters. */
         QUORUM("RedlockUncontended", "inFlight"),
         /** All lanes want one lock, at five masters. */
-        QUORUM_CONTENDED("RedlockContended", "waiters");
+        QUORUM_CONTENDED("RedlockContended", "waiters"),
+        /** Each lane acquires and releases a lock of its own, at a PostgreSQL. */
+        POSTGRES("PostgresUncontended", "inFlight"),
+        /** All lanes want one lock, at a PostgreSQL. */
+        POSTGRES_CONTENDED("PostgresContended", "waiters");
 
         private final String benchmark;
         private final String lanesName;
@@ -59,13 +64,23 @@ record Comparison(
         return new Comparison(Kind.QUORUM_CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), 1);
     }
 
+    /** At a PostgreSQL. */
+    static Comparison postgres(List<PostgresPeer> peers, Integer... inFlight) {
+        return new Comparison(Kind.POSTGRES, peers, List.of(inFlight), List.of(Health.HEALTHY), 1);
+    }
+
+    /** One lock at a PostgreSQL. */
+    static Comparison contendedPostgres(int processes, List<PostgresPeer> peers, Integer... waiters) {
+        return new Comparison(Kind.POSTGRES_CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), processes);
+    }
+
     /** As reports call it. */
     String benchmark() {
         return kind.benchmark;
     }
 
     boolean isOneLock() {
-        return kind == Kind.CONTENDED || kind == Kind.QUORUM_CONTENDED;
+        return kind == Kind.CONTENDED || kind == Kind.QUORUM_CONTENDED || kind == Kind.POSTGRES_CONTENDED;
     }
 
     /** A fault is for Holdfast alone: the ratio is to its own cycles without that fault. */
@@ -75,6 +90,10 @@ record Comparison(
 
     boolean isQuorum() {
         return kind == Kind.QUORUM || kind == Kind.QUORUM_CONTENDED;
+    }
+
+    boolean isPostgres() {
+        return kind == Kind.POSTGRES || kind == Kind.POSTGRES_CONTENDED;
     }
 
     /** As reports tell a sample from others. */

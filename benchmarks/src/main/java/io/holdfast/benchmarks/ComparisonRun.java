@@ -39,10 +39,17 @@ final class ComparisonRun implements AutoCloseable {
         this.comparison = comparison;
         this.addresses = addresses;
         this.warmUp = warmUp;
-        server = comparison.isQuorum() ? ServerCpu.of(addresses.masterPids()) : ServerCpu.at(addresses.redis());
+        server = cpu(comparison, addresses);
         for (PeerChoice peer : comparison.peers()) {
             failed.put(peer, new TreeSet<>());
         }
+    }
+
+    private static ServerCpu cpu(Comparison comparison, Addresses addresses) {
+        if (comparison.isPostgres()) {
+            return ServerCpu.ofTree(addresses.postgres().pid());
+        }
+        return comparison.isQuorum() ? ServerCpu.of(addresses.masterPids()) : ServerCpu.at(addresses.redis());
     }
 
     /** Measures everything once; the first round warms up. */

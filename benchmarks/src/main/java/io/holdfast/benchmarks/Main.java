@@ -25,7 +25,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|zookeeper|hand-over|waiting|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
+            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
                                                                               its name; the rest of what is in FOLDER stays
                    run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
@@ -33,6 +33,7 @@ public final class Main {
     static final String REDIS = "redis";
     static final String REDLOCK = "redlock";
     static final String ZOOKEEPER = "zookeeper";
+    static final String POSTGRES = "postgres";
     static final String HAND_OVER = "hand-over";
     static final String WAITING = "waiting";
 
@@ -64,6 +65,7 @@ public final class Main {
             case REDIS -> run(Plan.redis(), folder, part, Report::goalsOfRedis);
             case REDLOCK -> run(Plan.redlock(), folder, part, Report::goalsOfRedlock);
             case ZOOKEEPER -> run(Plan.zookeeper(), folder, part, Report::goalsOfZooKeeper);
+            case POSTGRES -> run(Plan.postgres(), folder, part, Report::goalsOfPostgres);
             case HAND_OVER -> run(Plan.handOver(), folder, part, Report::goalsOfHandOver);
             case WAITING -> run(Plan.waiting(), folder, part, Report::goalsOfWaiting);
             case "quick" -> run(Plan.quick(), folder, part);
@@ -82,7 +84,7 @@ public final class Main {
     /** What is run after each change is not stored. */
     private static String folderOf(String what) {
         boolean isOfOnePart =
-                List.of(REDIS, REDLOCK, ZOOKEEPER, HAND_OVER, WAITING).contains(what);
+                List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING).contains(what);
         return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }
 
@@ -105,7 +107,7 @@ public final class Main {
         if (System.getProperty(RedisServer.SWITCH) == null) {
             System.setProperty(RedisServer.SWITCH, isRedisOnPath() ? "path" : "embedded");
         }
-        try (Servers servers = new Servers()) {
+        try (Servers servers = new Servers(plan.needsPostgres())) {
             Addresses addresses = servers.addresses();
             Report.writeEnvironment(folder, Machine.describe(addresses, servers.kind()));
             for (Comparison comparison : plan.comparisons()) {

@@ -1,6 +1,7 @@
 package io.holdfast.benchmarks;
 
 import io.holdfast.benchmarks.load.MasterFaults.Health;
+import io.holdfast.benchmarks.peer.PostgresPeer;
 import io.holdfast.benchmarks.peer.QuorumPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import java.util.ArrayList;
@@ -85,6 +86,42 @@ record Plan(
                                 PEER, List.of("HOLDFAST", "CURATOR"),
                                 WAITERS, List.of("100"),
                                 PROCESSES, processes)));
+    }
+
+    /** The goals of locks in PostgreSQL, and other ways to lock there, in under seven minutes on two cores. */
+    static Plan postgres() {
+        List<Comparison> comparisons = List.of(
+                Comparison.postgres(
+                        List.of(
+                                PostgresPeer.HOLDFAST,
+                                PostgresPeer.RAW,
+                                PostgresPeer.ADVISORY,
+                                PostgresPeer.SPRING,
+                                PostgresPeer.SHEDLOCK),
+                        1,
+                        64),
+                Comparison.postgres(List.of(PostgresPeer.HOLDFAST, PostgresPeer.RAW), 1024),
+                Comparison.contendedPostgres(
+                        1,
+                        List.of(PostgresPeer.HOLDFAST, PostgresPeer.COMMIT, PostgresPeer.ADVISORY, PostgresPeer.SPRING),
+                        100),
+                Comparison.contendedPostgres(2, List.of(PostgresPeer.HOLDFAST, PostgresPeer.SPRING), 100));
+        List<List<String>> once = List.of(
+                databaseCosts(PostgresPeer.HOLDFAST, "1"),
+                databaseCosts(PostgresPeer.HOLDFAST, "64"),
+                databaseCosts(PostgresPeer.RAW, "64"),
+                databaseCosts(PostgresPeer.SPRING, "64"),
+                databaseCosts(PostgresPeer.SHEDLOCK, "64"));
+        return new Plan(3, WARM_UP_SECONDS, 2, comparisons, List.of(), List.of(), once);
+    }
+
+    private static List<String> databaseCosts(PostgresPeer peer, String inFlight) {
+        return List.of("DatabaseCosts", peer.name(), inFlight);
+    }
+
+    boolean needsPostgres() {
+        return comparisons.stream().anyMatch(Comparison::isPostgres)
+                || once.stream().anyMatch(it -> it.get(0).equals("DatabaseCosts"));
     }
 
     /** The threads of waiters at ZooKeeper, in under forty seconds on two cores. */

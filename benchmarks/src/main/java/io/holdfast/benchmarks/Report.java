@@ -105,6 +105,9 @@ final class Report {
         if (folder.endsWith(Main.ZOOKEEPER)) {
             return Goals.ofZooKeeper();
         }
+        if (folder.endsWith(Main.POSTGRES)) {
+            return Goals.ofPostgres();
+        }
         if (folder.endsWith(Main.HAND_OVER)) {
             return Goals.ofHandOver();
         }
@@ -124,6 +127,10 @@ final class Report {
 
     static String goalsOfZooKeeper(Path folder) throws IOException {
         return goalsOf(Goals.ofZooKeeper(), folder);
+    }
+
+    static String goalsOfPostgres(Path folder) throws IOException {
+        return goalsOf(Goals.ofPostgres(), folder);
     }
 
     static String goalsOfWaiting(Path folder) throws IOException {

@@ -39,6 +39,17 @@ final class ServerCpu implements AutoCloseable {
                 () -> pids.stream().mapToLong(ServerCpu::nanosOfProcess).sum(), () -> {});
     }
 
+    /** Of a process and of those that it started, as a PostgreSQL has one for each connection. One that has ended is not counted any more. */
+    static ServerCpu ofTree(long pid) {
+        return new ServerCpu(
+                () -> nanosOfProcess(pid)
+                        + ProcessHandle.of(pid).stream()
+                                .flatMap(ProcessHandle::descendants)
+                                .mapToLong(it -> nanosOfProcess(it.pid()))
+                                .sum(),
+                () -> {});
+    }
+
     private static long nanosOfProcess(long pid) {
         return ProcessHandle.of(pid)
                 .flatMap(process -> process.info().totalCpuDuration())

@@ -1,6 +1,8 @@
 package io.holdfast.benchmarks;
 
 import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.peer.Postgres;
+import io.holdfast.testkit.server.PostgresServer;
 import io.holdfast.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -8,8 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.apache.curator.test.TestingServer;
+import org.jspecify.annotations.Nullable;
 
-/** One Redis, five more, and a ZooKeeper, for all processes of a run. The ZooKeeper is in this process. */
+/** One Redis, five more, a ZooKeeper, and a PostgreSQL if need be, for all processes of a run. The ZooKeeper is in this process. */
 final class Servers implements AutoCloseable {
 
     private static final int MASTERS = 5;
@@ -17,8 +20,14 @@ final class Servers implements AutoCloseable {
     private final RedisServer redis;
     private final List<RedisServer> masters = new ArrayList<>();
     private final TestingServer zookeeper;
+    private final @Nullable PostgresServer postgres;
 
-    Servers() {
+    /**
+     * Starts them.
+     *
+     * @param withPostgres whether a PostgreSQL is needed; it flushes its disk, as in production
+     */
+    Servers(boolean withPostgres) {
         redis = RedisServer.start();
         for (int i = 0; i < MASTERS; i++) {
             masters.add(RedisServer.start());
@@ -27,6 +36,10 @@ final class Servers implements AutoCloseable {
             zookeeper = new TestingServer(true);
         } catch (Exception e) {
             throw new IllegalStateException("no ZooKeeper", e);
+        }
+        postgres = withPostgres ? PostgresServer.run() : null;
+        if (postgres != null) {
+            database(postgres).createTables();
         }
     }
 
@@ -37,7 +50,15 @@ final class Servers implements AutoCloseable {
                                 "%s cannot be frozen: use -D%s=path or embedded".formatted(it, RedisServer.SWITCH))))
                 .toList();
         return new Addresses(
-                redis.uri(), masters.stream().map(RedisServer::uri).toList(), pids, zookeeper.getConnectString());
+                redis.uri(),
+                masters.stream().map(RedisServer::uri).toList(),
+                pids,
+                zookeeper.getConnectString(),
+                postgres == null ? null : database(postgres));
+    }
+
+    private static Postgres database(PostgresServer server) {
+        return new Postgres(server.host(), server.port(), server.pid());
     }
 
     /** Where the Redis servers come from. */
@@ -54,6 +75,9 @@ final class Servers implements AutoCloseable {
     public void close() {
         redis.close();
         masters.forEach(RedisServer::close);
+        if (postgres != null) {
+            postgres.close();
+        }
         try {
             zookeeper.close();
         } catch (IOException e) {

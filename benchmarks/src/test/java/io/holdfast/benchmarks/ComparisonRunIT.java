@@ -22,7 +22,7 @@ class ComparisonRunIT {
 
     @BeforeAll
     static void start() {
-        servers = new Servers();
+        servers = new Servers(false);
     }
 
     @AfterAll

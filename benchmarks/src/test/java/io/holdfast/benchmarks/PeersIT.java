@@ -8,6 +8,7 @@ import io.holdfast.benchmarks.load.Load;
 import io.holdfast.benchmarks.load.MasterFaults;
 import io.holdfast.benchmarks.load.MasterFaults.Health;
 import io.holdfast.benchmarks.peer.Peer;
+import io.holdfast.benchmarks.peer.PostgresPeer;
 import io.holdfast.benchmarks.peer.QuorumPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import io.holdfast.benchmarks.peer.ZooKeeperPeer;
@@ -32,7 +33,7 @@ class PeersIT {
 
     @BeforeAll
     static void start() {
-        servers = new Servers();
+        servers = new Servers(true);
     }
 
     @AfterAll
@@ -50,6 +51,20 @@ class PeersIT {
     @EnumSource(mode = Mode.EXCLUDE, names = "RAW")
     void zooKeeperPeerLetsInOneAtATimeAndAllInTheEnd(ZooKeeperPeer choice) {
         exclude(choice.open(servers.addresses()), choice.open(servers.addresses()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.INCLUDE,
+            names = {"HOLDFAST", "ADVISORY", "SPRING"})
+    void postgresPeerLetsInOneAtATimeAndAllInTheEnd(PostgresPeer choice) {
+        exclude(choice.open(servers.addresses()), choice.open(servers.addresses()));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void postgresPeerCycles(PostgresPeer choice) {
+        cycle(Load.distinct(choice.open(servers.addresses()), LANES));
     }
 
     @ParameterizedTest

@@ -49,6 +49,7 @@ class PlanTest {
         int last = Integer.parseInt(watch.get(watch.size() - 1));
         return switch (watch.get(0)) {
             case "HandOff" -> 4 + plan.warmUpSeconds() + last;
+            case "DatabaseCosts" -> 15;
             case "HeldLeases" -> 10 + plan.warmUpSeconds() + last;
             default -> 4;
         };
@@ -61,6 +62,7 @@ class PlanTest {
         assertThat(secondsOf(Plan.handOver())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.waiting())).isLessThan(40);
         assertThat(secondsOf(Plan.zookeeper())).isLessThan(9 * 60);
+        assertThat(secondsOf(Plan.postgres())).isLessThan(7 * 60);
         assertThat(secondsOf(Plan.quick())).isLessThan(15 * 60);
         assertThat(secondsOf(Plan.contended())).isLessThan(8 * 60);
     }
@@ -71,6 +73,7 @@ class PlanTest {
                         Plan.redis(),
                         Plan.redlock(),
                         Plan.zookeeper(),
+                        Plan.postgres(),
                         Plan.handOver(),
                         Plan.waiting(),
                         Plan.quick(),

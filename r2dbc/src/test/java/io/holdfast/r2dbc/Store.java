@@ -35,13 +35,6 @@ final class Store implements AutoCloseable {
         return store;
     }
 
-    /** As in production: it flushes its disk. */
-    static Store durable() {
-        Store store = new Store(PostgresServer.run());
-        store.execute(schema());
-        return store;
-    }
-
     /** Without the schema. Nothing here ends the machine, so the disk need not be flushed. */
     static Store empty() {
         return new Store(PostgresServer.run("fsync=off", "full_page_writes=off"));

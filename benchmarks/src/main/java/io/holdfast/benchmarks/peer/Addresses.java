@@ -2,6 +2,7 @@ package io.holdfast.benchmarks.peer;
 
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the servers of a run are. They are handed to each process of the run as system properties, so that all measure on the same
@@ -11,10 +12,21 @@ import java.util.stream.Stream;
  * @param masters five more
  * @param masterPids their processes, in the same order
  * @param zookeeper a connect string
+ * @param database a PostgreSQL; null for a run that needs none
  */
-public record Addresses(String redis, List<String> masters, List<Long> masterPids, String zookeeper) {
+public record Addresses(
+        String redis,
+        List<String> masters,
+        List<Long> masterPids,
+        String zookeeper,
+        @Nullable Postgres database) {
 
     private static final String PREFIX = "holdfast.benchmarks.";
+
+    /** Without a PostgreSQL. */
+    public Addresses(String redis, List<String> masters, List<Long> masterPids, String zookeeper) {
+        this(redis, masters, masterPids, zookeeper, null);
+    }
 
     /** What this process was given. */
     public static Addresses given() {
@@ -24,7 +36,25 @@ public record Addresses(String redis, List<String> masters, List<Long> masterPid
                 Stream.of(required("masterPids").split(",", -1))
                         .map(Long::valueOf)
                         .toList(),
-                required("zookeeper"));
+                required("zookeeper"),
+                givenDatabase());
+    }
+
+    private static @Nullable Postgres givenDatabase() {
+        String text = required("postgres");
+        return text.isEmpty() ? null : Postgres.parse(text);
+    }
+
+    /**
+     * The PostgreSQL of a run that needs one.
+     *
+     * @throws IllegalStateException if this run has none
+     */
+    public Postgres postgres() {
+        if (database == null) {
+            throw new IllegalStateException("this run has no PostgreSQL");
+        }
+        return database;
     }
 
     /** For the command line of another process. */
@@ -36,7 +66,8 @@ public record Addresses(String redis, List<String> masters, List<Long> masterPid
                         "masterPids",
                         String.join(
                                 ",", masterPids.stream().map(String::valueOf).toList())),
-                argument("zookeeper", zookeeper));
+                argument("zookeeper", zookeeper),
+                argument("postgres", database == null ? "" : database.asText()));
     }
 
     private static String argument(String name, String value) {

@@ -22,7 +22,8 @@ public interface PeerChoice {
      * @throws IllegalArgumentException if there is none of that name
      */
     static PeerChoice parse(String fullName) {
-        return Stream.<PeerChoice[]>of(RedisPeer.values(), ZooKeeperPeer.values(), QuorumPeer.values())
+        return Stream.<PeerChoice[]>of(
+                        RedisPeer.values(), ZooKeeperPeer.values(), QuorumPeer.values(), PostgresPeer.values())
                 .flatMap(Stream::of)
                 .filter(it -> it.fullName().equals(fullName))
                 .findFirst()

@@ -138,6 +138,29 @@ public final class Goals {
         return goals;
     }
 
+    /** What locks in PostgreSQL work towards, and how other ways to lock there compare, in the order of the table. */
+    public static List<Goal> ofPostgres() {
+        List<Goal> goals = new ArrayList<>();
+        Map<String, Double> overRaw = Map.of("1", 0.9, "64", 3.0, "1024", 3.0);
+        for (String locks : List.of("1", "64", "1024")) {
+            Selector cycles = new Selector("PostgresUncontended", Sample.THROUGHPUT, Map.of(IN_FLIGHT, locks));
+            String workload = "PostgreSQL, uncontended, %s in flight, cycles/s".formatted(locks);
+            goals.add(peers(
+                    workload, cycles, "RAW", "its functions, bare", Bound.AT_LEAST, overRaw.getOrDefault(locks, 1.0)));
+            goals.add(peers(workload, cycles, SPRING, "JdbcLockRegistry", Bound.AT_LEAST, NO_WORSE));
+            goals.add(peers(workload, cycles, "SHEDLOCK", "ShedLock, R2DBC", Bound.AT_LEAST, NO_WORSE));
+        }
+        for (String processes : List.of("1", "2")) {
+            Selector handOffs = new Selector(
+                    "PostgresContended", Sample.THROUGHPUT, Map.of("waiters", "100", "processes", processes));
+            String workload = "PostgreSQL, one lock, 100 waiters in %s, cycles/s"
+                    .formatted(processes.equals("1") ? "one process" : "two processes");
+            goals.add(peers(workload, handOffs, SPRING, "JdbcLockRegistry", Bound.AT_LEAST, 20));
+            goals.add(peers(workload, handOffs, "COMMIT", "commits, one after the other", Bound.AT_LEAST, 0.5));
+        }
+        return goals;
+    }
+
     /** What waiters at ZooKeeper need: no thread. Curator's need one each. */
     public static List<Goal> ofWaiting() {
         Selector threads = new Selector("WaitingThreads", "threads more", Map.of("waiters", "1000", PEER, HOLDFAST));

@@ -1,6 +1,7 @@
 package io.holdfast.benchmarks.watch;
 
 import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.peer.PostgresPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
 import io.holdfast.benchmarks.peer.ZooKeeperPeer;
 import java.io.IOException;
@@ -25,6 +26,7 @@ public final class Watch {
             case "HandOff" ->
                 HandOff.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]), warmUpSeconds, number(args[5]));
             case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]));
+            case "DatabaseCosts" -> DatabaseCosts.watch(addresses, PostgresPeer.valueOf(args[3]), number(args[4]));
             case "HeldLeases" -> HeldLeases.watch(addresses, number(args[3]), warmUpSeconds, number(args[4]));
             case "WaitingThreads" -> WaitingThreads.watch(addresses, ZooKeeperPeer.valueOf(args[3]), number(args[4]));
             default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[2]));

@@ -133,6 +133,20 @@ public final class PostgresServer implements AutoCloseable {
         return port;
     }
 
+    /**
+     * Its first process, which starts one for each connection.
+     *
+     * @return a process id
+     * @throws IllegalStateException while it is stopped
+     */
+    public long pid() {
+        Process running = process;
+        if (running == null) {
+            throw new IllegalStateException("PostgreSQL is stopped");
+        }
+        return running.pid();
+    }
+
     /** Ends it and removes its data. */
     @Override
     public void close() {
