@@ -237,9 +237,21 @@ public final class R2dbcLockBackend implements LockBackend {
          * @return a back end
          */
         public R2dbcLockBackend build() {
+            return new R2dbcLockBackend(new LockOperations(settings()));
+        }
+
+        /**
+         * Makes a look into the locks of such a back end, for operators. Connects nowhere yet.
+         *
+         * @return an inspector
+         */
+        public R2dbcLockInspector inspector() {
+            return new R2dbcLockInspector(settings());
+        }
+
+        private BackendSettings settings() {
             Scheduler clock = timer == null ? Schedulers.parallel() : timer;
-            return new R2dbcLockBackend(new LockOperations(
-                    new BackendSettings(connections, new PostgresDialect(), schema, claimTime, replyTimeout, clock)));
+            return new BackendSettings(connections, new PostgresDialect(), schema, claimTime, replyTimeout, clock);
         }
     }
 }

@@ -15,9 +15,10 @@ final class Repository {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
-    /** String literals that the compiler joins to one. */
-    private static final String LITERAL = "\"(?:[^\"\\\\]|\\\\.)*\"";
+    /** Without a choice for each character, which would need a frame of the stack for each: a text may be long. */
+    private static final String LITERAL = "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"";
 
+    /** String literals that the compiler joins to one. */
     static final String TEXT = LITERAL + "(?:\\s*\\+\\s*" + LITERAL + ")*";
 
     private Repository() {}

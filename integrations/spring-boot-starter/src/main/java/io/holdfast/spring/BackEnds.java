@@ -4,10 +4,12 @@ import static io.holdfast.spring.InvalidLockPropertiesException.orRefused;
 
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.r2dbc.spi.ConnectionFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -85,6 +87,18 @@ final class BackEnds {
                         "Set it to the servers, such as host1:2181,host2:2181,host3:2181, or define one bean of type CuratorFramework.");
             }
             return orRefused(() -> ZooKeeperClients.backend(properties.zookeeper(), client));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "holdfast.backend", havingValue = "r2dbc")
+    @ConditionalOnClass(R2dbcLockBackend.class)
+    @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
+    static class R2dbc {
+
+        @Bean
+        LockBackend holdfastLockBackend(HoldfastProperties properties, ObjectProvider<ConnectionFactory> connections) {
+            return orRefused(() -> R2dbcBackends.backend(properties.r2dbc(), connections));
         }
     }
 }

@@ -56,7 +56,7 @@ final class ClientFromProperties {
         return chosen == null
                 ? new InvalidLockPropertiesException(
                         "holdfast.backend is not set, and the application has no LockBackend of its own.",
-                        "Set it to memory, redis, redlock or zookeeper.")
+                        "Set it to memory, redis, redlock, zookeeper or r2dbc.")
                 : new InvalidLockPropertiesException(
                         "holdfast.backend is %s, but its module is not on the class path.".formatted(chosen.text()),
                         "Add %s to the dependencies of the application.".formatted(chosen.artifacts()));

@@ -18,13 +18,14 @@ import org.springframework.context.annotation.Import;
  * <p>When the application context closes, what is held is released and who waits is told, after the web server has answered what it
  * was asked and before other connections close; then the back end is closed.
  */
-@AutoConfiguration
+@AutoConfiguration(afterName = "org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration")
 @EnableConfigurationProperties(HoldfastProperties.class)
 @Import({
     BackEnds.Memory.class,
     BackEnds.Redis.class,
     BackEnds.Redlock.class,
     BackEnds.Zookeeper.class,
+    BackEnds.R2dbc.class,
     LockClientConfiguration.class // last: the others look whether there is a client already
 })
 public final class HoldfastAutoConfiguration {

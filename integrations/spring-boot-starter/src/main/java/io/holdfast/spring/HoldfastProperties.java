@@ -29,6 +29,7 @@ import org.springframework.boot.convert.DurationUnit;
  * @param redis One Redis deployment.
  * @param redlock A majority of independent Redis servers.
  * @param zookeeper ZooKeeper.
+ * @param r2dbc The database of the application's ConnectionFactory.
  */
 @ConfigurationProperties("holdfast")
 record HoldfastProperties(
@@ -45,14 +46,16 @@ record HoldfastProperties(
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
         @DefaultValue Redis redis,
         @DefaultValue Redlock redlock,
-        @DefaultValue Zookeeper zookeeper) {
+        @DefaultValue Zookeeper zookeeper,
+        @DefaultValue R2dbc r2dbc) {
 
     /** Where locks are kept. */
     enum Backend {
         MEMORY("io.holdfast:holdfast-core"),
         REDIS("io.holdfast:holdfast-redis"),
         REDLOCK("io.holdfast:holdfast-redlock and io.holdfast:holdfast-redis"),
-        ZOOKEEPER("io.holdfast:holdfast-zookeeper");
+        ZOOKEEPER("io.holdfast:holdfast-zookeeper"),
+        R2DBC("io.holdfast:holdfast-r2dbc");
 
         private final String artifacts;
 
@@ -150,4 +153,21 @@ record HoldfastProperties(
             return "Zookeeper[root=%s, sessionTimeout=%s, acl=%s]".formatted(root, sessionTimeout, acl);
         }
     }
+
+    /**
+     * The database of the application's ConnectionFactory.
+     *
+     * @param schema The schema that has Holdfast's tables and functions. By default the search path of the user finds them.
+     * @param claimTime How long a waiter that was made the holder may take to confirm it. A number without a unit is in seconds.
+     * @param replyTimeout How long the database may take to answer, and to make a connection. A number without a unit is in
+     *     seconds.
+     */
+    record R2dbc(
+            @Nullable String schema,
+
+            @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2s")
+            Duration claimTime,
+
+            @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2s")
+            Duration replyTimeout) {}
 }

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.time.Duration;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
@@ -18,9 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
@@ -111,6 +117,79 @@ class BackEndChoiceTest {
                         .doesNotContain("secret"));
     }
 
+    /** Made by a driver that no test needs. */
+    private record Factory(String database) implements ConnectionFactory {
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            return Mono.error(new UnsupportedOperationException("nothing is asked before it is used"));
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return () -> database;
+        }
+    }
+
+    @Test
+    void oneLineGivesLocksInTheDatabaseOfTheApplication() {
+        runner.withPropertyValues("holdfast.backend=r2dbc")
+                .withBean(ConnectionFactory.class, () -> new Factory("PostgreSQL"))
+                .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(R2dbcLockBackend.class));
+    }
+
+    @Test
+    void theDatabaseMustBeOneThatCanHaveLocks() {
+        withDatabases("Cassandra")
+                .run(context -> assertRefused(
+                        context, "the ConnectionFactory of the application does not fit", "are to Cassandra"));
+    }
+
+    @Test
+    void ofSeveralDatabasesOneMustBePrimary() {
+        withDatabases("PostgreSQL", "PostgreSQL")
+                .run(context -> assertRefused(
+                        context, "the application has several beans of type ConnectionFactory", "as @Primary"));
+        withDatabases("Cassandra")
+                .withBean(
+                        "primary",
+                        ConnectionFactory.class,
+                        () -> new Factory("PostgreSQL"),
+                        definition -> definition.setPrimary(true))
+                .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(R2dbcLockBackend.class));
+    }
+
+    @Test
+    void optionsOfTheDatabaseAreChecked() {
+        withDatabases("PostgreSQL")
+                .withPropertyValues("holdfast.r2dbc.claim-time=2h")
+                .run(context -> assertRefused(context, "claimTime must be from 10 ms to 1 minute", "PT2H"));
+        withDatabases("PostgreSQL")
+                .withPropertyValues("holdfast.r2dbc.reply-timeout=1ms")
+                .run(context -> assertRefused(context, "replyTimeout must be from 10 ms", "PT0.001S"));
+        withDatabases("PostgreSQL")
+                .withPropertyValues("holdfast.r2dbc.schema= ")
+                .run(context -> assertRefused(context, "schema must not be blank", "''"));
+    }
+
+    private ApplicationContextRunner withDatabases(String... names) {
+        ApplicationContextRunner with = runner.withPropertyValues("holdfast.backend=r2dbc");
+        for (int i = 0; i < names.length; i++) {
+            Factory factory = new Factory(names[i]);
+            with = with.withBean("database" + i, ConnectionFactory.class, () -> factory);
+        }
+        return with;
+    }
+
+    private static void assertRefused(AssertableApplicationContext context, String... messages) {
+        assertThat(context)
+                .getFailure()
+                .rootCause()
+                .isInstanceOf(InvalidLockPropertiesException.class)
+                .message()
+                .contains(messages);
+    }
+
     @Test
     void aBackEndOfTheApplicationWins() {
         InMemoryLockBackend mine = InMemoryLockBackend.create();
@@ -143,11 +222,16 @@ class BackEndChoiceTest {
     @CsvSource({
         "redis, holdfast.redis.uri, io.holdfast:holdfast-redis",
         "redlock, holdfast.redlock.uris, io.holdfast:holdfast-redlock and io.holdfast:holdfast-redis",
-        "zookeeper, holdfast.zookeeper.connect-string, io.holdfast:holdfast-zookeeper"
+        "zookeeper, holdfast.zookeeper.connect-string, io.holdfast:holdfast-zookeeper",
+        "r2dbc, holdfast.r2dbc.schema, io.holdfast:holdfast-r2dbc"
     })
     void aMissingModuleIsNamed(String backend, String property, String artifacts) {
-        runner.withClassLoader(
-                        new FilteredClassLoader("io.holdfast.redis", "io.holdfast.redlock", "io.holdfast.zookeeper"))
+        runner.withClassLoader(new FilteredClassLoader(
+                        "io.holdfast.redis",
+                        "io.holdfast.redlock",
+                        "io.holdfast.zookeeper",
+                        "io.holdfast.r2dbc",
+                        "io.r2dbc"))
                 .withPropertyValues("holdfast.backend=" + backend, property + "=x")
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -186,6 +270,7 @@ class BackEndChoiceTest {
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth-scheme=digest | holdfast.zookeeper.auth is not",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | scheme digest does not know",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.acl=creator | holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set",
+                "holdfast.backend=r2dbc | but the application has no ConnectionFactory",
                 "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",
                 "holdfast.backend=redlock; holdfast.lease-duration=2d; holdfast.redlock.uris=redis://a,redis://b,redis://c | quarantine must be from zero to 1 day, was PT48H",
                 "holdfast.backend=redlock; holdfast.redlock.quarantine=10s; holdfast.redlock.uris=redis://a,redis://b,redis://c | holdfast.redlock.quarantine is PT10S, shorter than holdfast.lease-duration, which is PT30S",
@@ -246,7 +331,7 @@ class BackEndChoiceTest {
         runner.run(context -> {
             var analysis = new InvalidLockPropertiesAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription()).startsWith("holdfast.backend is not set");
-            assertThat(analysis.getAction()).isEqualTo("Set it to memory, redis, redlock or zookeeper.");
+            assertThat(analysis.getAction()).isEqualTo("Set it to memory, redis, redlock, zookeeper or r2dbc.");
         });
     }
 

@@ -54,9 +54,9 @@ class GuidesTest {
                 .map(line -> line.split("\\|", -1)[1])
                 .collect(Collectors.joining());
 
-        assertThat(names("`(holdfast\\.[a-z.-]+)`", table))
+        assertThat(names("`(holdfast\\.[a-z0-9.-]+)`", table))
                 .isEqualTo(names(
-                        "\"name\": \"(holdfast\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.holdfast\\.spring\\.HoldfastProperties\\$(?!Backend|Zookeeper\\$Acl))",
+                        "\"name\": \"(holdfast\\.[a-z0-9.-]+)\",\\s+\"type\": \"(?!io\\.holdfast\\.spring\\.HoldfastProperties\\$(?!Backend|Zookeeper\\$Acl))",
                         metadata()));
     }
 

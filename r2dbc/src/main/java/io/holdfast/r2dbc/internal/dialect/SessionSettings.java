@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public record SessionSettings(@Nullable String schema, Duration replyTimeout) {
 
     /** How long the server may work on one call: it gives up before the client does, and so tells why. */
-    long serverMillis() {
+    public long serverMillis() {
         return Math.max(1, replyTimeout.toMillis() * 3 / 4);
     }
 }

@@ -18,6 +18,13 @@ public final class LockText {
         return lockName.replace(String.valueOf(ESCAPE), ESCAPE + "1").replace("\0", ESCAPE + "0");
     }
 
+    /** The name of the lock with that name in the column. */
+    public static String lockName(String stored) {
+        return stored.indexOf(ESCAPE) < 0
+                ? stored
+                : stored.replace(ESCAPE + "0", "\0").replace(ESCAPE + "1", String.valueOf(ESCAPE));
+    }
+
     /** The column {@code kind}: both sides of a read/write lock are one lock. */
     public static String kind(LockKind kind) {
         return switch (kind) {

@@ -1,0 +1,7 @@
+/** An order service whose stock and locks are in one PostgreSQL: a holder that stood still for too long sells nothing. */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.examples.fenced;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

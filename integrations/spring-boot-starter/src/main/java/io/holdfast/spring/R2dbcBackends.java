@@ -1,0 +1,44 @@
+package io.holdfast.spring;
+
+import io.holdfast.r2dbc.R2dbcLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.r2dbc.spi.ConnectionFactory;
+import org.springframework.beans.factory.ObjectProvider;
+
+/** From properties and the application's ConnectionFactory to the back end in its database. */
+final class R2dbcBackends {
+
+    private R2dbcBackends() {}
+
+    /** If the factory is a pool, the back end uses the factory below it: its connections stay open, and would be missing in the pool. */
+    static LockBackend backend(HoldfastProperties.R2dbc properties, ObjectProvider<ConnectionFactory> factories) {
+        R2dbcLockBackend.Builder builder =
+                builder(only(factories)).claimTime(properties.claimTime()).replyTimeout(properties.replyTimeout());
+        return (properties.schema() == null ? builder : builder.schema(properties.schema())).build();
+    }
+
+    private static ConnectionFactory only(ObjectProvider<ConnectionFactory> factories) {
+        ConnectionFactory only = factories.getIfUnique();
+        if (only != null) {
+            return only;
+        }
+        throw factories.stream().findAny().isPresent()
+                ? new InvalidLockPropertiesException(
+                        "holdfast.backend is r2dbc, but the application has several beans of type ConnectionFactory.",
+                        "Mark that of the database of the locks as @Primary, or define a LockBackend bean of your own.")
+                : new InvalidLockPropertiesException(
+                        "holdfast.backend is r2dbc, but the application has no ConnectionFactory.",
+                        "Add spring-boot-starter-r2dbc and the driver, and set spring.r2dbc.url. In an application with JDBC or JPA, where a ConnectionFactory bean would take the place of Spring Boot's DataSource, define a LockBackend bean of your own.");
+    }
+
+    private static R2dbcLockBackend.Builder builder(ConnectionFactory factory) {
+        try {
+            return R2dbcLockBackend.builder(factory);
+        } catch (IllegalArgumentException refusal) {
+            throw new InvalidLockPropertiesException(
+                    "holdfast.backend is r2dbc, but the ConnectionFactory of the application does not fit: %s."
+                            .formatted(refusal.getMessage()),
+                    "Set spring.r2dbc.url to a database that can have locks, or set holdfast.backend to another one.");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.holdfast.r2dbc.internal.inspect;
+
+import io.holdfast.r2dbc.R2dbcLockReport;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.r2dbc.internal.error.SqlFailures;
+import io.holdfast.r2dbc.internal.lane.Connections;
+import io.holdfast.r2dbc.internal.lane.Lanes;
+import io.holdfast.r2dbc.internal.operation.BackendSettings;
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
+import io.holdfast.spi.Waiting;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Each question has a connection of its own, which is closed when it is answered. A question that was asked is never cancelled: it ends by itself,
+ * each of its steps within the time limit of a reply.
+ */
+public final class Inspection {
+
+    /** So many locks are looked at in one statement. */
+    private static final int LOCKS_PER_PAGE = 500;
+
+    private final Connections connections;
+    private final SqlFailures failures;
+    private final long claimMillis;
+
+    /** Connects nowhere yet. */
+    public Inspection(BackendSettings settings) {
+        connections = new Connections(
+                settings.connections(),
+                settings.dialect(),
+                new SessionSettings(settings.schema(), settings.replyTimeout()),
+                settings.timer());
+        failures = new SqlFailures(settings.dialect(), settings.replyTimeout());
+        claimMillis = settings.claimTime().toMillis();
+    }
+
+    /** The locks with this name. */
+    public Flux<R2dbcLockReport> named(String name) {
+        return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> LockQueries.named(open, name))
+                .flatMapIterable(found -> found)
+                .map(FoundLock::report);
+    }
+
+    /** Page after page, each one when it is wanted; free locks too. */
+    public Flux<R2dbcLockReport> all() {
+        return Flux.defer(() -> {
+            AtomicReference<FoundLock.@Nullable Key> next = new AtomicReference<>(FoundLock.Key.FIRST);
+            return Flux.<FoundLock.Key>generate(pages -> {
+                        FoundLock.Key after = next.get();
+                        if (after == null) {
+                            pages.complete();
+                        } else {
+                            pages.next(after);
+                        }
+                    })
+                    .concatMap(
+                            after -> page(after)
+                                    .doOnNext(page -> next.set(lastKeyOfAFullPage(page)))
+                                    .flatMapIterable(page -> page),
+                            0)
+                    .map(FoundLock::report);
+        });
+    }
+
+    private static FoundLock.@Nullable Key lastKeyOfAFullPage(List<FoundLock> page) {
+        return page.size() < LOCKS_PER_PAGE ? null : page.get(page.size() - 1).key();
+    }
+
+    private Mono<List<FoundLock>> page(FoundLock.Key after) {
+        return ask("", "inspect locks", open -> LockQueries.page(open, after, LOCKS_PER_PAGE));
+    }
+
+    private Mono<List<FoundLock>> ask(String lockName, String subject, Function<Connection, Flux<FoundLock>> question) {
+        Mono<List<FoundLock>> answer = Mono.usingWhen(
+                open(),
+                fresh -> connections
+                        .limited(LockQueries.prepare(fresh, connections.settings()))
+                        .then(connections.limited(question.apply(fresh).collectList())),
+                used -> connections.limited(Mono.from(used.close())).onErrorComplete());
+        return Mono.defer(() -> Mono.fromFuture(answer.toFuture(), true))
+                .onErrorMap(error -> failures.of(lockName, subject, error));
+    }
+
+    /** Without the settings of a client, which need a client's rights. A connection that comes too late is closed. */
+    private Mono<Connection> open() {
+        return Mono.defer(() -> {
+            CompletableFuture<Connection> opening =
+                    Mono.<Connection>from(connections.factory().create()).toFuture();
+            return connections.limited(Mono.fromFuture(opening, true)).doOnError(late -> {
+                CompletableFuture<Void> unused = opening.thenAccept(connections::close);
+            });
+        });
+    }
+
+    /** Releases it for the claim that holds it; the next waiters are told, as by any release. */
+    public Mono<Boolean> breakHold(LockKey key, String claimId) {
+        LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE);
+        return Mono.usingWhen(
+                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> "", claimMillis, Push::messages)),
+                lanes -> lanes.send(new Operation(Operation.Verb.RELEASE, broken, false))
+                        .map(Answer::ownership)
+                        .map(Ownership.HELD::equals),
+                Lanes::close);
+    }
+}

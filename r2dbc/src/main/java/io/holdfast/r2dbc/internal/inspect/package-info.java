@@ -1,0 +1,7 @@
+/** Looking into the locks, for operators. No lock depends on it. */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.r2dbc.internal.inspect;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;
