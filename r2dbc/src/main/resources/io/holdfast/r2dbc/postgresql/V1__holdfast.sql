@@ -341,8 +341,9 @@ declare
   v_held    boolean := false;
   v_served  boolean := false;
 begin
-  v_entered := holdfast_enter_v1(p_name, p_kind, false, p_patient);
-  if v_entered.standing = 'busy' then
+  -- An unanswered attempt may be about to commit the row that it has made, and cannot be seen before. Making the row waits for that.
+  v_entered := holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient);
+  if v_entered.standing = 'busy' or (v_entered.standing = 'none' and p_unsure) then
     return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
     return;
   end if;
