@@ -11,7 +11,9 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
 /**
@@ -49,13 +52,14 @@ class R2dbcLateCommitsIT {
     @BeforeEach
     void create() {
         backend = R2dbcLockBackend.builder(store.connections())
-                .replyTimeout(Duration.ofMillis(400))
+                .replyTimeout(Duration.ofMillis(700))
                 .build();
-        run(backend.ping());
+        run(backend.ping().retry(5));
     }
 
     @AfterEach
     void nothingIsLeft() {
+        Hooks.resetOnErrorDropped();
         store.resumeCommits();
         Store.end(backend);
         Store.eventually(() -> store.clientConnections() == 0);
@@ -75,6 +79,23 @@ class R2dbcLateCommitsIT {
         store.resumeCommits();
         run(release);
         assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** Each call that times out leaves its session in the server until its commit is over: they must not pile up. */
+    @Test
+    void commitsThatHangTakeNoMoreThanThreeConnectionsOfTheServer() {
+        store.holdUpCommits();
+        List<Throwable> dropped = new CopyOnWriteArrayList<>();
+        Hooks.onErrorDropped(dropped::add);
+        for (int i = 0; i < 6; i++) {
+            LockClaim other = LockClaim.first(
+                    LockKey.of(LockKind.MUTEX, claim.key().name() + i), claim.id() + i, claim.lease(), Waiting.NONE);
+            assertThatThrownBy(() -> run(backend.tryAcquire(other))).isInstanceOf(LockBackendException.class);
+        }
+        Store.eventually(() -> store.clientConnections() <= 3);
+        store.resumeCommits();
+        store.execute("update holdfast_lock set holder = null");
+        assertThat(dropped).as("stack traces in the log").isEmpty();
     }
 
     @CanIgnoreReturnValue

@@ -135,6 +135,12 @@ public final class PostgresDialect implements Dialect {
         return done(connection.createStatement("select holdfast_sweep_v1()"));
     }
 
+    /** A commit that waits for a replica ends so, too: it stays committed. */
+    @Override
+    public Mono<Void> interrupt(Connection connection) {
+        return unwrap(connection).cancelRequest();
+    }
+
     /** Of no claims: it fails when the function is missing, or the user may not call it. */
     @Override
     public Mono<Void> ping(Connection connection) {

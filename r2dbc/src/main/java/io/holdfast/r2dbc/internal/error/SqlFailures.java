@@ -40,6 +40,11 @@ public record SqlFailures(Dialect dialect, Duration replyTimeout) {
         return explain(error).keepsConnection();
     }
 
+    /** Whether the server did not answer in time. It may still be at work. */
+    public boolean isSilence(Throwable error) {
+        return explain(error).equals(SILENT);
+    }
+
     /** The exception for one claim. */
     public LockBackendException of(String lockName, String subject, Throwable error) {
         if (error instanceof LockBackendException known) {

@@ -267,7 +267,11 @@ final class Lane {
         Connection open = connection;
         if (open != null && !failures.keepsConnection(error)) {
             connection = null;
-            connections.close(open);
+            if (failures.isSilence(error)) {
+                connections.abandon(open);
+            } else {
+                connections.close(open);
+            }
         }
     }
 
