@@ -4,6 +4,7 @@ import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ValidationDepth;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -54,6 +55,12 @@ public record Connections(ConnectionFactory factory, Dialect dialect, SessionSet
             return Signal.error(error);
         }
         return answer == null ? Signal.complete() : Signal.next(answer);
+    }
+
+    /** The connection, or a new one if it has ended: so a call on an idle connection that was ended does not fail. */
+    public Mono<Connection> living(Connection connection) {
+        return Mono.from(connection.validate(ValidationDepth.LOCAL))
+                .flatMap(isOpen -> isOpen ? Mono.just(connection) : open());
     }
 
     /** Closes a connection on which the server is silent. It may go on with its work for long, in a session that takes one of its places. */

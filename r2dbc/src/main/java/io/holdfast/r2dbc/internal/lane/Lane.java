@@ -199,7 +199,7 @@ final class Lane {
 
     private Mono<Connection> connected() {
         Connection open = connection;
-        return open != null ? Mono.just(open) : connections.open().doOnNext(fresh -> connection = fresh);
+        return (open == null ? connections.open() : connections.living(open)).doOnNext(current -> connection = current);
     }
 
     private void answered(List<Call> batch, List<Answer> answers) {
