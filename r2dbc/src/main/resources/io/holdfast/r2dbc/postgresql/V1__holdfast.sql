@@ -190,7 +190,8 @@ begin
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
     else
       v_count := v_count + 1;
-      update holdfast_lock set token = v_last where name = lock_row.name and kind = lock_row.kind and slot = 0;
+      -- A writer that is still there has let its lease end.
+      update holdfast_lock set token = v_last, holder = null where name = lock_row.name and kind = lock_row.kind and slot = 0;
       insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends);
     end if;
     if not v_is_caller or p_ticket is not null then
