@@ -105,6 +105,23 @@ begin
   end loop;
 end $$;
 
+-- Locks the row that a claim has as a reader, or for its permit. Its renewals lock no other row.
+create function holdfast_share_v1(p_name text, p_kind text, p_id text, p_patient boolean, out share holdfast_lock, out is_busy boolean)
+language plpgsql volatile as $$
+begin
+  is_busy := false;
+  if p_patient then
+    select * into share from holdfast_lock
+     where name = p_name and kind = p_kind and slot > 0 and holder = p_id for no key update;
+    return;
+  end if;
+  select * into share from holdfast_lock
+   where name = p_name and kind = p_kind and slot > 0 and holder = p_id for no key update skip locked;
+  if not found then
+    is_busy := exists (select from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id);
+  end if;
+end $$;
+
 -- Whether the client with this channel lives: its listening connection holds this advisory lock.
 create function holdfast_is_alive_v1(p_channel text) returns boolean
 language sql volatile as $$
@@ -233,6 +250,7 @@ declare
   v_entered  record;
   l          holdfast_lock;
   h          holdfast_lock; -- what the claim holds
+  v_share    record;
   w          holdfast_waiter;
   r          holdfast_answer_v1;
   v_known    boolean;
@@ -258,7 +276,12 @@ begin
   if l.holder = p_id then
     h := l;
   elsif p_kind <> 'mutex' then
-    select * into h from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id;
+    v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
+    if v_share.is_busy then
+      return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+      return;
+    end if;
+    h := v_share.share;
   end if;
   if h.holder = p_id and h.expires_at > v_now then
     if p_attempt < h.attempt then -- a late copy of an earlier attempt
@@ -336,6 +359,7 @@ declare
   v_entered record;
   l         holdfast_lock;
   h         holdfast_lock;
+  v_share   record;
   w         holdfast_waiter;
   r         holdfast_answer_v1;
   v_seen    integer; -- the last attempt of this claim that was answered here
@@ -357,8 +381,13 @@ begin
       update holdfast_lock set holder = null, expires_at = v_now where name = p_name and kind = p_kind and slot = 0;
       l.holder := null;
     elsif p_kind <> 'mutex' then
-      select * into h from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id;
-      if found then
+      v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
+      if v_share.is_busy then
+        return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+        return;
+      end if;
+      h := v_share.share;
+      if h.holder = p_id then
         v_seen := h.attempt;
         v_held := h.expires_at > v_now;
         update holdfast_lock set holder = null, expires_at = '-infinity' where name = p_name and kind = p_kind and slot = h.slot;

@@ -1,0 +1,96 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Another transaction has locked rows of the locks, by mistake or by hand. It delays calls that need these rows, and no others. */
+class R2dbcLockedRowsIT {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private static Store store;
+
+    private final String name = "locked/" + UUID.randomUUID();
+    private R2dbcLockBackend backend;
+    private Connection locker;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @BeforeEach
+    void create() {
+        backend = R2dbcLockBackend.builder(store.connections())
+                .replyTimeout(Duration.ofSeconds(4))
+                .build();
+        locker = store.connect();
+        run(locker.beginTransaction());
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        run(locker.close());
+        Store.end(backend);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** Readers and permits have rows of their own. */
+    @Test
+    void lockedRowOfAPermitDelaysNoOtherLock() {
+        LockClaim permit = claim(LockKey.of(LockKind.READ, name));
+        run(backend.tryAcquire(permit));
+        lock("name = '%s' and slot > 0".formatted(name));
+
+        CompletableFuture<Ownership> release = backend.release(permit).toFuture();
+        LockClaim other = claim(LockKey.of(LockKind.MUTEX, name));
+        assertThat(run(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(release).as("the release waits, and has not failed").isNotDone();
+        run(backend.release(other));
+        run(locker.rollbackTransaction());
+        assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
+    }
+
+    private void lock(String condition) {
+        lock(locker, condition);
+    }
+
+    private static void lock(Connection by, String condition) {
+        run(Flux.from(by.createStatement("select 1 from holdfast_lock where " + condition + " for update").execute())
+                .concatMap(result -> result.map(row -> 1))
+                .collectList());
+    }
+
+    private static LockClaim claim(LockKey key) {
+        return LockClaim.first(key, UUID.randomUUID().toString(), LONG, Waiting.NONE);
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}
