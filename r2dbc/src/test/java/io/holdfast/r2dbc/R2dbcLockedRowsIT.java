@@ -8,11 +8,14 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -73,6 +76,34 @@ class R2dbcLockedRowsIT {
         run(backend.release(other));
         run(locker.rollbackTransaction());
         assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
+    }
+
+    /** Calls that wait for two locked rows: the one that stays locked fails, and the other does not. */
+    @Test
+    void rowThatStaysLockedFailsNoCallThatWaitedForAnother() {
+        LockClaim one = claim(LockKey.of(LockKind.MUTEX, name + "/1"));
+        LockClaim two = claim(LockKey.of(LockKind.MUTEX, name + "/2"));
+        run(backend.tryAcquire(one));
+        run(backend.tryAcquire(two));
+        lock("name = '%s/1'".formatted(name));
+        Connection brief = store.connect();
+        run(brief.beginTransaction());
+        lock(brief, "name = '%s/2'".formatted(name));
+
+        CompletableFuture<List<Renewal>> both =
+                backend.renewAll(List.of(one, two)).collectList().toFuture();
+        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'").isEmpty());
+        run(brief.rollbackTransaction());
+        run(brief.close());
+        assertThat(both)
+                .succeedsWithin(Store.PATIENCE)
+                .asInstanceOf(InstanceOfAssertFactories.list(Renewal.class))
+                .satisfiesExactly(
+                        first -> assertThat(first).isInstanceOf(Renewal.Unknown.class),
+                        second -> assertThat(second).isInstanceOf(Renewal.Held.class));
+        run(locker.rollbackTransaction());
+        run(backend.release(one));
+        run(backend.release(two));
     }
 
     private void lock(String condition) {

@@ -1,8 +1,10 @@
 package io.holdfast.r2dbc.internal.lane;
 
 import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
+import io.holdfast.spi.LockKey;
 import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.MonoSink;
 
@@ -78,6 +80,12 @@ final class Call {
         if (operation.verb() == Operation.Verb.ACQUIRE) {
             unanswered.add(operation.claim().id());
         }
+    }
+
+    boolean isOfSameLock(Call other) {
+        LockKey one = operation.claim().key();
+        LockKey two = other.operation.claim().key();
+        return one.name().equals(two.name()) && LockText.kind(one.kind()).equals(LockText.kind(two.kind()));
     }
 
     boolean isRenewal() {

@@ -50,6 +50,9 @@ final class Lane {
     /** Whether a batch is under way. Guarded by this. */
     private boolean isBusy;
 
+    /** Whether the next batch has calls of one lock only, and waits for its row. Guarded by this; false but in the patient lane. */
+    private boolean isRowAwaited;
+
     /** Guarded by this. */
     private boolean isClosed;
 
@@ -166,12 +169,13 @@ final class Lane {
         boolean isOver;
         boolean sweeps;
         synchronized (this) {
-            while (!waiting.isEmpty() && batch.size() < MOST_IN_BATCH) {
+            while (!waiting.isEmpty() && batch.size() < MOST_IN_BATCH && goesWith(batch, waiting.element())) {
                 Call call = waiting.remove();
                 if (call.take()) {
                     batch.add(call);
                 }
             }
+            isRowAwaited = false;
             sweeps = batch.isEmpty() && isSweepDue && !isClosed;
             isSweepDue &= !sweeps;
             isBusy = !batch.isEmpty() || sweeps || isClosed;
@@ -185,16 +189,21 @@ final class Lane {
         return batch;
     }
 
-    /** The one place that subscribes: a batch is never cancelled. */
+    private boolean goesWith(List<Call> batch, Call next) {
+        return !isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0));
+    }
+
+    /** The one place that subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
     private void send(List<Call> batch) {
+        boolean waits = isPatient && batch.stream().allMatch(it -> it.isOfSameLock(batch.get(0)));
         List<Operation> operations = batch.stream().map(Call::toSend).toList();
         boolean isRenewal = batch.stream().allMatch(Call::isRenewal);
         Mono<List<Answer>> exchange = connected()
                 .flatMap(open -> connections.limited((isRenewal
-                                ? connections.dialect().renew(open, isPatient, operations)
-                                : connections.dialect().call(open, channel.get(), claimMillis, isPatient, operations))
+                                ? connections.dialect().renew(open, waits, operations)
+                                : connections.dialect().call(open, channel.get(), claimMillis, waits, operations))
                         .collectList()));
-        Disposable unused = exchange.subscribe(answers -> answered(batch, answers), error -> failed(batch, error));
+        Disposable unused = exchange.subscribe(answers -> answered(batch, answers, waits), error -> failed(batch, error));
     }
 
     private Mono<Connection> connected() {
@@ -202,7 +211,7 @@ final class Lane {
         return (open == null ? connections.open() : connections.living(open)).doOnNext(current -> connection = current);
     }
 
-    private void answered(List<Call> batch, List<Answer> answers) {
+    private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
         List<Call> busy = new ArrayList<>();
         List<Answer> told = new ArrayList<>();
         for (Answer answer : answers) {
@@ -211,7 +220,7 @@ final class Lane {
                 continue;
             }
             Call call = batch.get(answer.number() - 1);
-            if (answer.isBusy() && patient != null) {
+            if (answer.isBusy() && !hasWaited) {
                 if (call.giveOn()) {
                     busy.add(call);
                 }
@@ -223,12 +232,32 @@ final class Lane {
         }
         if (patient != null && !busy.isEmpty()) {
             patient.submit(busy);
+        } else if (!busy.isEmpty()) {
+            awaitRow(busy);
         }
         batches++;
         if (patient != null && batches % BATCHES_BETWEEN_SWEEPS == 0) {
             patient.sweepSoon();
         }
         tellOthers(told);
+    }
+
+    /** The first of their rows is waited for, and then all others are tried again: so none waits for a row that it does not need. */
+    private void awaitRow(List<Call> busy) {
+        Call first = busy.get(0);
+        List<Call> ordered = new ArrayList<>(busy.stream().filter(it -> it.isOfSameLock(first)).toList());
+        ordered.addAll(busy.stream().filter(it -> !it.isOfSameLock(first)).toList());
+        boolean isRefused;
+        synchronized (this) {
+            isRefused = isClosed;
+            isRowAwaited = !isRefused;
+            for (int i = ordered.size() - 1; i >= 0 && !isRefused; i--) {
+                waiting.addFirst(ordered.get(i));
+            }
+        }
+        if (isRefused) {
+            ordered.forEach(this::failAsClosed);
+        }
     }
 
     private void tellOthers(List<Answer> told) {
