@@ -15,6 +15,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -47,6 +48,14 @@ final class Store implements AutoCloseable {
         return store;
     }
 
+    static Store withSettings(String... settings) {
+        List<String> all = new ArrayList<>(List.of(settings));
+        all.addAll(List.of("fsync=off", "full_page_writes=off"));
+        Store store = new Store(PostgresServer.run(all.toArray(String[]::new)));
+        store.execute(schema());
+        return store;
+    }
+
     /** Without the schema. Nothing here ends the machine, so the disk need not be flushed. */
     static Store empty() {
         return new Store(PostgresServer.run("fsync=off", "full_page_writes=off"));
@@ -58,6 +67,11 @@ final class Store implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** A replica that follows asynchronously. */
+    Store replica() {
+        return new Store(server.replica());
     }
 
     PostgresServer server() {

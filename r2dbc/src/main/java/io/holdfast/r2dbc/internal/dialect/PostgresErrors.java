@@ -42,6 +42,12 @@ final class PostgresErrors {
                     "53300", new KnownError(true, false, "the server has no connection left: raise max_connections")),
             new Meaning("53100", new KnownError(true, true, "the server's disk is full")),
             new Meaning("53", new KnownError(true, true, "the server lacks a resource")),
+            new Meaning(
+                    "54",
+                    new KnownError(
+                            true,
+                            true,
+                            "a limit of the server was met, such as that of its queue of notifications: look at pg_notification_queue_usage()")),
             new Meaning("55P03", BUSY),
             new Meaning("57014", BUSY),
             new Meaning("57P", STOPPED),
