@@ -38,7 +38,7 @@ class R2dbcLockedRowsIT {
 
     @BeforeAll
     static void start() {
-        store = Store.start();
+        store = Store.withSettings("deadlock_timeout=1500");
     }
 
     @AfterAll
@@ -104,6 +104,28 @@ class R2dbcLockedRowsIT {
         run(locker.rollbackTransaction());
         run(backend.release(one));
         run(backend.release(two));
+    }
+
+    /** The server ends one of two transactions that wait for each other: here it is ours, and it is sent again. */
+    @Test
+    void callThatADeadlockUndoesIsSentAgain() {
+        LockClaim reader = claim(LockKey.of(LockKind.READ, name));
+        run(backend.tryAcquire(reader));
+        execute(locker, "set local deadlock_timeout = '20 s'"); // so it is not this one
+        lock("name = '%s' and slot > 0".formatted(name));
+        CompletableFuture<Ownership> release = backend.release(reader).toFuture();
+        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+                .isEmpty());
+        lock("name = '%s' and slot = 0".formatted(name));
+        run(locker.rollbackTransaction());
+        assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
+        assertThat(store.texts("select deadlocks from pg_stat_database where datname = current_database()")).containsExactly("1");
+    }
+
+    private static void execute(Connection by, String sql) {
+        run(Flux.from(by.createStatement(sql).execute())
+                .concatMap(result -> result.getRowsUpdated())
+                .then());
     }
 
     private void lock(String condition) {

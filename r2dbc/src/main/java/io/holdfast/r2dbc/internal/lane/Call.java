@@ -22,6 +22,9 @@ final class Call {
     private final MonoSink<Answer> subscriber;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
+    /** Written by the batch that it is in. */
+    private boolean wasGivenBack;
+
     Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber) {
         this.operation = operation;
         this.unanswered = unanswered;
@@ -43,6 +46,13 @@ final class Call {
     /** False when its subscriber has left. */
     boolean take() {
         return state.compareAndSet(State.WAITING, State.SENT);
+    }
+
+    /** It is sent again, once, since nothing was done for it. False for the second time, and when its subscriber has left. */
+    boolean giveBack() {
+        boolean isFirst = !wasGivenBack;
+        wasGivenBack = true;
+        return isFirst && giveOn();
     }
 
     /** Another lane takes it. False when its subscriber has left: nothing was done for it. */

@@ -247,16 +247,21 @@ final class Lane {
         Call first = busy.get(0);
         List<Call> ordered = new ArrayList<>(busy.stream().filter(it -> it.isOfSameLock(first)).toList());
         ordered.addAll(busy.stream().filter(it -> !it.isOfSameLock(first)).toList());
+        putBack(ordered, true);
+    }
+
+    /** They come first in the next batch. */
+    private void putBack(List<Call> calls, boolean awaitsRow) {
         boolean isRefused;
         synchronized (this) {
             isRefused = isClosed;
-            isRowAwaited = !isRefused;
-            for (int i = ordered.size() - 1; i >= 0 && !isRefused; i--) {
-                waiting.addFirst(ordered.get(i));
+            isRowAwaited = awaitsRow && !isRefused;
+            for (int i = calls.size() - 1; i >= 0 && !isRefused; i--) {
+                waiting.addFirst(calls.get(i));
             }
         }
         if (isRefused) {
-            ordered.forEach(this::failAsClosed);
+            calls.forEach(this::failAsClosed);
         }
     }
 
@@ -281,9 +286,15 @@ final class Lane {
 
     private void failed(List<Call> batch, Throwable error) {
         dropUnlessUsable(error);
+        List<Call> again = new ArrayList<>();
         for (Call call : batch) {
-            deliver(() -> failOne(call, error));
+            if (failures.isUndone(error) && call.giveBack()) {
+                again.add(call);
+            } else {
+                deliver(() -> failOne(call, error));
+            }
         }
+        putBack(again, false);
         next();
     }
 
