@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +27,6 @@ import reactor.util.context.Context;
  */
 final class Lane {
 
-    /** A batch holds the rows of its locks until it commits. */
-    private static final int MOST_IN_BATCH = 512;
-
     /** After so many batches the patient lane is asked to sweep; the database does that once a minute at most. */
     private static final int BATCHES_BETWEEN_SWEEPS = 64;
 
@@ -44,8 +42,14 @@ final class Lane {
     /** Takes calls whose row another call has locked; null for the patient lane. */
     private final @Nullable Lane patient;
 
+    /** Renewals and releases: a lease may depend on them, and a lock. They go before all claims. Guarded by this. */
+    private final Deque<Call> urgent = new ArrayDeque<>();
+
+    /** Attempts to acquire. Guarded by this. */
+    private final Deque<Call> claims = new ArrayDeque<>();
+
     /** Guarded by this. */
-    private final Deque<Call> waiting = new ArrayDeque<>();
+    private BatchLimit limit = new BatchLimit(BatchLimit.MOST);
 
     /** Whether a batch is under way. Guarded by this. */
     private boolean isBusy;
@@ -96,7 +100,7 @@ final class Lane {
         synchronized (this) {
             isRefused = isClosed;
             if (!isRefused) {
-                waiting.addAll(calls);
+                calls.forEach(it -> queueOf(it).add(it));
                 isFirst = !isBusy;
                 isBusy = true;
             }
@@ -114,8 +118,10 @@ final class Lane {
         boolean isIdle;
         synchronized (this) {
             isClosed = true;
-            refused = new ArrayList<>(waiting);
-            waiting.clear();
+            refused = new ArrayList<>(urgent);
+            refused.addAll(claims);
+            urgent.clear();
+            claims.clear();
             isIdle = !isBusy;
             isBusy = true;
         }
@@ -169,12 +175,8 @@ final class Lane {
         boolean isOver;
         boolean sweeps;
         synchronized (this) {
-            while (!waiting.isEmpty() && batch.size() < MOST_IN_BATCH && goesWith(batch, waiting.element())) {
-                Call call = waiting.remove();
-                if (call.take()) {
-                    batch.add(call);
-                }
-            }
+            takeFrom(urgent, batch);
+            takeFrom(claims, batch);
             isRowAwaited = false;
             sweeps = batch.isEmpty() && isSweepDue && !isClosed;
             isSweepDue &= !sweeps;
@@ -187,6 +189,19 @@ final class Lane {
             sweep();
         }
         return batch;
+    }
+
+    private Deque<Call> queueOf(Call call) {
+        return call.operation().verb() == Operation.Verb.ACQUIRE ? claims : urgent;
+    }
+
+    private void takeFrom(Deque<Call> queue, List<Call> batch) {
+        while (!queue.isEmpty() && batch.size() < limit.calls() && goesWith(batch, queue.element())) {
+            Call call = queue.remove();
+            if (call.take()) {
+                batch.add(call);
+            }
+        }
     }
 
     private boolean goesWith(List<Call> batch, Call next) {
@@ -203,7 +218,21 @@ final class Lane {
                                 ? connections.dialect().renew(open, waits, operations)
                                 : connections.dialect().call(open, channel.get(), claimMillis, waits, operations))
                         .collectList()));
-        Disposable unused = exchange.subscribe(answers -> answered(batch, answers, waits), error -> failed(batch, error));
+        long startMillis = connections.timer().now(TimeUnit.MILLISECONDS);
+        Disposable unused = exchange.subscribe(
+                answers -> {
+                    took(batch.size(), startMillis);
+                    answered(batch, answers, waits);
+                },
+                error -> {
+                    took(batch.size(), startMillis);
+                    failed(batch, error);
+                });
+    }
+
+    private synchronized void took(int calls, long startMillis) {
+        long millis = connections.timer().now(TimeUnit.MILLISECONDS) - startMillis;
+        limit = limit.after(calls, millis, connections.settings().replyTimeout().toMillis());
     }
 
     private Mono<Connection> connected() {
@@ -257,7 +286,7 @@ final class Lane {
             isRefused = isClosed;
             isRowAwaited = awaitsRow && !isRefused;
             for (int i = calls.size() - 1; i >= 0 && !isRefused; i--) {
-                waiting.addFirst(calls.get(i));
+                queueOf(calls.get(i)).addFirst(calls.get(i));
             }
         }
         if (isRefused) {
