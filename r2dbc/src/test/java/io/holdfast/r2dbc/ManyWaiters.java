@@ -33,7 +33,9 @@ public final class ManyWaiters {
         List<Integer> order = new ArrayList<>();
         long before = heap();
         Mono<Void> all = Flux.range(0, count)
-                .flatMap(i -> locks.lock("many").with(patient).withLock(lease -> Mono.fromRunnable(() -> order.add(i))), count)
+                .flatMap(
+                        i -> locks.lock("many").with(patient).withLock(lease -> Mono.fromRunnable(() -> order.add(i))),
+                        count)
                 .then()
                 .cache();
         long start = System.nanoTime();

@@ -36,7 +36,8 @@ class R2dbcFailoverIT {
                     .isEmpty());
             replica.execute("alter system reset primary_conninfo");
             replica.execute("select pg_reload_conf()");
-            Store.eventually(() -> primary.texts("select 1 from pg_stat_replication").isEmpty());
+            Store.eventually(
+                    () -> primary.texts("select 1 from pg_stat_replication").isEmpty());
 
             run(known.release());
             LockLease missed = run(locks.lock("failover").with(SHORT).acquire());

@@ -39,10 +39,13 @@ class R2dbcFullQueueIT {
             CompletableFuture<LockLease> waiting =
                     other.lock("full").with(PATIENT).acquire().toFuture();
             Store.eventually(() -> store.leftovers().size() == 2);
-            String session = store.texts("select min(pid) from pg_stat_activity where application_name = 'holdfast'").get(0);
+            String session = store.texts("select min(pid) from pg_stat_activity where application_name = 'holdfast'")
+                    .get(0);
             run(held.release());
             LockLease next = Mono.fromFuture(waiting).block(Store.PATIENCE);
-            assertThat(store.texts("select min(pid) from pg_stat_activity where application_name = 'holdfast'").get(0)).isEqualTo(session);
+            assertThat(store.texts("select min(pid) from pg_stat_activity where application_name = 'holdfast'")
+                            .get(0))
+                    .isEqualTo(session);
             run(next.release());
             run(blocker.close());
             run(locks.close());
@@ -60,7 +63,8 @@ class R2dbcFullQueueIT {
                     }
                 })
                 .isInstanceOfSatisfying(
-                        R2dbcException.class, error -> assertThat(error.getSqlState()).isEqualTo("54000"));
+                        R2dbcException.class,
+                        error -> assertThat(error.getSqlState()).isEqualTo("54000"));
         for (int bytes = 3_000; bytes > 0; bytes /= 2) {
             try {
                 for (int i = 0; i < 100; i++) {
@@ -73,7 +77,9 @@ class R2dbcFullQueueIT {
     }
 
     private static void execute(Connection open, String sql) {
-        run(Flux.from(open.createStatement(sql).execute()).concatMap(result -> result.getRowsUpdated()).then());
+        run(Flux.from(open.createStatement(sql).execute())
+                .concatMap(result -> result.getRowsUpdated())
+                .then());
     }
 
     @CanIgnoreReturnValue

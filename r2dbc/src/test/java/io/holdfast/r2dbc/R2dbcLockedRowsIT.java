@@ -92,7 +92,8 @@ class R2dbcLockedRowsIT {
 
         CompletableFuture<List<Renewal>> both =
                 backend.renewAll(List.of(one, two)).collectList().toFuture();
-        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'").isEmpty());
+        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+                .isEmpty());
         run(brief.rollbackTransaction());
         run(brief.close());
         assertThat(both)
@@ -119,7 +120,8 @@ class R2dbcLockedRowsIT {
         lock("name = '%s' and slot = 0".formatted(name));
         run(locker.rollbackTransaction());
         assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
-        assertThat(store.texts("select deadlocks from pg_stat_database where datname = current_database()")).containsExactly("1");
+        assertThat(store.texts("select deadlocks from pg_stat_database where datname = current_database()"))
+                .containsExactly("1");
     }
 
     private static void execute(Connection by, String sql) {
@@ -133,7 +135,8 @@ class R2dbcLockedRowsIT {
     }
 
     private static void lock(Connection by, String condition) {
-        run(Flux.from(by.createStatement("select 1 from holdfast_lock where " + condition + " for update").execute())
+        run(Flux.from(by.createStatement("select 1 from holdfast_lock where " + condition + " for update")
+                        .execute())
                 .concatMap(result -> result.map(row -> 1))
                 .collectList());
     }

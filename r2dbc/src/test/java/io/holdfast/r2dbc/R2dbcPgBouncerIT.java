@@ -58,9 +58,7 @@ class R2dbcPgBouncerIT {
                 .findFirst();
         Assumptions.assumeTrue(program.isPresent(), "pgbouncer is not on the PATH");
         Path users = Files.writeString(directory.resolve("users"), "\"%s\" \"\"\n".formatted(PostgresServer.USER));
-        Path settings = Files.writeString(
-                directory.resolve("settings"),
-                """
+        Path settings = Files.writeString(directory.resolve("settings"), """
                 [databases]
                 * = host=%s port=%d user=postgres
                 [pgbouncer]
@@ -71,8 +69,8 @@ class R2dbcPgBouncerIT {
                 auth_file = %s
                 pool_mode = %s
                 ignore_startup_parameters = extra_float_digits
-                """
-                        .formatted(store.server().host(), store.server().port(), port, users, mode));
+                """.formatted(
+                        store.server().host(), store.server().port(), port, users, mode));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         List<String> command = new ArrayList<>();
         if ("root".equals(System.getProperty("user.name"))) {

@@ -69,9 +69,10 @@ class R2dbcStaleWriterIT {
     @Test
     void queuedWriterDoesNotPollForIt() {
         LockClaim next = claim(LockKind.WRITE, Duration.ofSeconds(30), Waiting.QUEUE);
-        assertThat(run(backend.tryAcquire(next))).isInstanceOfSatisfying(
-                LockAttempt.Queued.class,
-                queued -> assertThat(queued.lookAgainWithin()).isGreaterThan(Duration.ofSeconds(1)));
+        assertThat(run(backend.tryAcquire(next)))
+                .isInstanceOfSatisfying(
+                        LockAttempt.Queued.class,
+                        queued -> assertThat(queued.lookAgainWithin()).isGreaterThan(Duration.ofSeconds(1)));
         run(backend.release(next));
     }
 

@@ -145,14 +145,16 @@ final class Store implements AutoCloseable {
                                     .concatMap(Result::getRowsUpdated),
                             Connection::close)
                     .subscribe(rows -> {}, error -> {});
-            return !texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'").isEmpty();
+            return !texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'")
+                    .isEmpty();
         });
     }
 
     void resumeCommits() {
         execute("alter system reset synchronous_standby_names");
         execute("select pg_reload_conf()");
-        eventually(() -> texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'").isEmpty());
+        eventually(() -> texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'")
+                .isEmpty());
     }
 
     static void eventually(BooleanSupplier condition) {

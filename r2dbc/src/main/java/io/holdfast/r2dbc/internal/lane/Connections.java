@@ -65,7 +65,8 @@ public record Connections(ConnectionFactory factory, Dialect dialect, SessionSet
 
     /** Closes a connection on which the server is silent. It may go on with its work for long, in a session that takes one of its places. */
     public void abandon(Connection silent) {
-        Disposable unused = limited(dialect.interrupt(silent)).subscribe(nothing -> {}, error -> close(silent), () -> close(silent));
+        Disposable unused = limited(dialect.interrupt(silent))
+                .subscribe(nothing -> {}, error -> close(silent), () -> close(silent));
     }
 
     /** Begins to close it; what that leads to does not matter. The one place that subscribes to this. */

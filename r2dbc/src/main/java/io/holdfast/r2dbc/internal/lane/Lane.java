@@ -274,7 +274,8 @@ final class Lane {
     /** The first of their rows is waited for, and then all others are tried again: so none waits for a row that it does not need. */
     private void awaitRow(List<Call> busy) {
         Call first = busy.get(0);
-        List<Call> ordered = new ArrayList<>(busy.stream().filter(it -> it.isOfSameLock(first)).toList());
+        List<Call> ordered = new ArrayList<>(
+                busy.stream().filter(it -> it.isOfSameLock(first)).toList());
         ordered.addAll(busy.stream().filter(it -> !it.isOfSameLock(first)).toList());
         putBack(ordered, true);
     }

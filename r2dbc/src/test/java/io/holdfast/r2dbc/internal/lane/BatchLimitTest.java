@@ -21,7 +21,10 @@ class BatchLimitTest {
         BatchLimit limit = new BatchLimit(100);
         assertThat(limit.after(100, 124, REPLY_MILLIS).calls()).isEqualTo(200);
         assertThat(limit.after(99, 124, REPLY_MILLIS)).isEqualTo(limit);
-        assertThat(limit.after(100, 125, REPLY_MILLIS)).as("fast enough, and no faster").isEqualTo(limit);
-        assertThat(new BatchLimit(BatchLimit.MOST).after(512, 0, REPLY_MILLIS).calls()).isEqualTo(BatchLimit.MOST);
+        assertThat(limit.after(100, 125, REPLY_MILLIS))
+                .as("fast enough, and no faster")
+                .isEqualTo(limit);
+        assertThat(new BatchLimit(BatchLimit.MOST).after(512, 0, REPLY_MILLIS).calls())
+                .isEqualTo(BatchLimit.MOST);
     }
 }

@@ -101,7 +101,8 @@ class LaneTest {
     /** Its other methods are never called. */
     private static <T> T fake(Class<T> type, Map<String, Method> methods) {
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> methods.get(method.getName())
-                        .call(arguments)));
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> methods.get(method.getName()).call(arguments)));
     }
 }
