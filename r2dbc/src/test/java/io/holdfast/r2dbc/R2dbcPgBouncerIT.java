@@ -7,6 +7,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.testkit.server.PostgresServer;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -51,7 +52,7 @@ class R2dbcPgBouncerIT {
     }
 
     private Process bouncer(Store store, int port, String mode) throws IOException {
-        Optional<Path> program = Stream.of(System.getenv("PATH").split(":"), new String[] {"/usr/sbin"})
+        Optional<Path> program = Stream.of(System.getenv("PATH").split(":", -1), new String[] {"/usr/sbin"})
                 .flatMap(Stream::of)
                 .map(it -> Path.of(it, "pgbouncer"))
                 .filter(Files::isExecutable)
@@ -71,7 +72,7 @@ class R2dbcPgBouncerIT {
                 ignore_startup_parameters = extra_float_digits
                 """.formatted(
                         store.server().host(), store.server().port(), port, users, mode));
-        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path unused = Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         List<String> command = new ArrayList<>();
         if ("root".equals(System.getProperty("user.name"))) {
             command.addAll(List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
@@ -86,7 +87,7 @@ class R2dbcPgBouncerIT {
     }
 
     private static boolean answers(int port) {
-        try (Socket socket = new Socket("127.0.0.1", port)) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
         } catch (IOException notYet) {
             return false;

@@ -38,8 +38,8 @@ class LaneTest {
             Map.of(
                     "database", args -> "a test",
                     "prepare", args -> Mono.empty(),
-                    "call", args -> sent((List<Operation>) args[4]),
-                    "renew", args -> sent((List<Operation>) args[2])));
+                    "call", args -> sent(args[4]),
+                    "renew", args -> sent(args[2])));
     private final Connection connection = fake(Connection.class, Map.of("validate", args -> Mono.just(true)));
     private final Lanes lanes = new Lanes(
             new Connections(
@@ -78,8 +78,8 @@ class LaneTest {
         Disposable unused = lanes.send(new Operation(verb, claim, false)).subscribe();
     }
 
-    private Flux<Answer> sent(List<Operation> batch) {
-        batches.add(batch);
+    private Flux<Answer> sent(Object batch) {
+        batches.add(((List<?>) batch).stream().map(Operation.class::cast).toList());
         Sinks.Many<Answer> sink = Sinks.many().unicast().onBackpressureBuffer();
         answers.add(sink);
         return sink.asFlux();
