@@ -19,10 +19,14 @@ import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.server.PostgresServer;
 import io.holdfast.testkit.server.TcpProxy;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import io.r2dbc.spi.ValidationDepth;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -87,14 +91,35 @@ class R2dbcFaultsIT {
 
     @Test
     void callAfterAnIdleConnectionWasKilledGoesThrough() {
-        LockClient locks = LockClient.create(backend);
-        LockLease held = run(locks.lock(name).acquire());
+        List<Connection> made = new CopyOnWriteArrayList<>();
+        R2dbcLockBackend noting = R2dbcLockBackend.create(noting(made));
+        LockClaim claim = claim(Waiting.NONE);
+        run(noting.tryAcquire(claim));
+        killAndNotice(made);
+        assertThat(run(noting.renew(claim))).isInstanceOf(Renewal.Held.class);
+        killAndNotice(made);
+        assertThat(run(noting.release(claim))).isEqualTo(Ownership.HELD);
+        Store.end(noting);
+    }
+
+    private static ConnectionFactory noting(List<Connection> made) {
+        ConnectionFactory factory = store.connections();
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<Connection> create() {
+                return Mono.<Connection>from(factory.create()).doOnNext(made::add);
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return factory.getMetadata();
+            }
+        };
+    }
+
+    private static void killAndNotice(List<Connection> made) {
         store.killClientConnections();
-        eventually(() -> store.clientConnections() == 0);
-        run(held.renew().retry(1));
-        assertThat(held.isValid()).isTrue();
-        run(held.release());
-        run(locks.close());
+        eventually(() -> made.stream().noneMatch(it -> run(it.validate(ValidationDepth.LOCAL))));
     }
 
     /** The server ends the connection while the call waits for a row: nothing was done, and the client cannot know. */

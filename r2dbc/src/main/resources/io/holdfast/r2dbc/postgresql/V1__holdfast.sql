@@ -105,6 +105,23 @@ begin
   end loop;
 end $$;
 
+-- Locks the row that a claim has as a reader, or for its permit. Its renewals lock no other row.
+create function holdfast_share_v1(p_name text, p_kind text, p_id text, p_patient boolean, out share holdfast_lock, out is_busy boolean)
+language plpgsql volatile as $$
+begin
+  is_busy := false;
+  if p_patient then
+    select * into share from holdfast_lock
+     where name = p_name and kind = p_kind and slot > 0 and holder = p_id for no key update;
+    return;
+  end if;
+  select * into share from holdfast_lock
+   where name = p_name and kind = p_kind and slot > 0 and holder = p_id for no key update skip locked;
+  if not found then
+    is_busy := exists (select from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id);
+  end if;
+end $$;
+
 -- Whether the client with this channel lives: its listening connection holds this advisory lock.
 create function holdfast_is_alive_v1(p_channel text) returns boolean
 language sql volatile as $$
@@ -190,7 +207,8 @@ begin
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
     else
       v_count := v_count + 1;
-      update holdfast_lock set token = v_last where name = lock_row.name and kind = lock_row.kind and slot = 0;
+      -- A writer that is still there has let its lease end.
+      update holdfast_lock set token = v_last, holder = null where name = lock_row.name and kind = lock_row.kind and slot = 0;
       insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends);
     end if;
     if not v_is_caller or p_ticket is not null then
@@ -232,6 +250,7 @@ declare
   v_entered  record;
   l          holdfast_lock;
   h          holdfast_lock; -- what the claim holds
+  v_share    record;
   w          holdfast_waiter;
   r          holdfast_answer_v1;
   v_known    boolean;
@@ -257,7 +276,12 @@ begin
   if l.holder = p_id then
     h := l;
   elsif p_kind <> 'mutex' then
-    select * into h from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id;
+    v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
+    if v_share.is_busy then
+      return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+      return;
+    end if;
+    h := v_share.share;
   end if;
   if h.holder = p_id and h.expires_at > v_now then
     if p_attempt < h.attempt then -- a late copy of an earlier attempt
@@ -335,14 +359,16 @@ declare
   v_entered record;
   l         holdfast_lock;
   h         holdfast_lock;
+  v_share   record;
   w         holdfast_waiter;
   r         holdfast_answer_v1;
   v_seen    integer; -- the last attempt of this claim that was answered here
   v_held    boolean := false;
   v_served  boolean := false;
 begin
-  v_entered := holdfast_enter_v1(p_name, p_kind, false, p_patient);
-  if v_entered.standing = 'busy' then
+  -- An unanswered attempt may be about to commit the row that it has made, and cannot be seen before. Making the row waits for that.
+  v_entered := holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient);
+  if v_entered.standing = 'busy' or (v_entered.standing = 'none' and p_unsure) then
     return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
     return;
   end if;
@@ -355,8 +381,13 @@ begin
       update holdfast_lock set holder = null, expires_at = v_now where name = p_name and kind = p_kind and slot = 0;
       l.holder := null;
     elsif p_kind <> 'mutex' then
-      select * into h from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id;
-      if found then
+      v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
+      if v_share.is_busy then
+        return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+        return;
+      end if;
+      h := v_share.share;
+      if h.holder = p_id then
         v_seen := h.attempt;
         v_held := h.expires_at > v_now;
         update holdfast_lock set holder = null, expires_at = '-infinity' where name = p_name and kind = p_kind and slot = h.slot;

@@ -37,6 +37,11 @@ public interface Dialect {
     /** Deletes what is out of date, if that is due. */
     Mono<Void> sweep(Connection connection);
 
+    /** Asks the server to stop what it still does on a connection that will be given up, by another connection. The default cannot. */
+    default Mono<Void> interrupt(Connection connection) {
+        return Mono.empty();
+    }
+
     /** A sign of life. */
     Mono<Void> ping(Connection connection);
 

@@ -36,7 +36,7 @@ public final class PostgresDialect implements Dialect {
 
     /**
      * One round trip. {@code synchronous_commit} off would forget grants in a crash. Just-in-time compilation costs more than any of these
-     * statements.
+     * statements. Not all versions have the settings that are looked up.
      */
     private static final String PREPARE = """
             select current_setting('server_encoding'),
@@ -47,6 +47,7 @@ public final class PostgresDialect implements Dialect {
                    set_config('statement_timeout', $1, false),
                    set_config('lock_timeout', $1, false),
                    set_config('idle_in_transaction_session_timeout', $1, false),
+                   (select count(set_config(name, '0', false)) from pg_settings where name in ('idle_session_timeout', 'transaction_timeout')),
                    set_config('jit', 'off', false),
                    set_config('application_name', 'holdfast', false),
                    set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
@@ -133,6 +134,12 @@ public final class PostgresDialect implements Dialect {
     @Override
     public Mono<Void> sweep(Connection connection) {
         return done(connection.createStatement("select holdfast_sweep_v1()"));
+    }
+
+    /** A commit that waits for a replica ends so, too: it stays committed. */
+    @Override
+    public Mono<Void> interrupt(Connection connection) {
+        return unwrap(connection).cancelRequest();
     }
 
     /** Of no claims: it fails when the function is missing, or the user may not call it. */

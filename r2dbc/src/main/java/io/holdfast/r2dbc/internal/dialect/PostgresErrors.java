@@ -14,6 +14,11 @@ final class PostgresErrors {
     private static final KnownError STOPPED =
             new KnownError(true, false, "the server ended the connection: it is made anew");
 
+    private static final KnownError POOLER = new KnownError(
+            true,
+            false,
+            "the session was changed by another program, as behind PgBouncer in transaction mode: connect to the server directly");
+
     private static final KnownError BUSY = new KnownError(
             true,
             true,
@@ -24,6 +29,8 @@ final class PostgresErrors {
             new Meaning("42883", NO_SCHEMA),
             new Meaning("42P01", NO_SCHEMA),
             new Meaning("3F000", NO_SCHEMA),
+            new Meaning("42P05", POOLER),
+            new Meaning("26000", POOLER),
             new Meaning(
                     "42501",
                     new KnownError(
@@ -42,6 +49,12 @@ final class PostgresErrors {
                     "53300", new KnownError(true, false, "the server has no connection left: raise max_connections")),
             new Meaning("53100", new KnownError(true, true, "the server's disk is full")),
             new Meaning("53", new KnownError(true, true, "the server lacks a resource")),
+            new Meaning(
+                    "54",
+                    new KnownError(
+                            true,
+                            true,
+                            "a limit of the server was met, such as that of its queue of notifications: look at pg_notification_queue_usage()")),
             new Meaning("55P03", BUSY),
             new Meaning("57014", BUSY),
             new Meaning("57P", STOPPED),

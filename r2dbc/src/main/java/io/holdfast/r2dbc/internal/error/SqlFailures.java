@@ -4,6 +4,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.KnownError;
 import io.holdfast.spi.Printable;
+import io.r2dbc.spi.R2dbcException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -22,6 +23,11 @@ public record SqlFailures(Dialect dialect, Duration replyTimeout) {
 
     private static final int MOST_NESTED = 20;
 
+    /** Class of the standard's codes. */
+    private static final String ROLLED_BACK = "40";
+
+    private static final String UNKNOWN_COMPLETION = "40003";
+
     private static final KnownError SILENT = new KnownError(
             true,
             false,
@@ -38,6 +44,17 @@ public record SqlFailures(Dialect dialect, Duration replyTimeout) {
     /** Whether the connection can be used after this. */
     public boolean keepsConnection(Throwable error) {
         return explain(error).keepsConnection();
+    }
+
+    /** Whether the server has undone the call because it met another transaction, as in a deadlock: nothing was done. */
+    public boolean isUndone(Throwable error) {
+        String state = error instanceof R2dbcException answered ? answered.getSqlState() : null;
+        return state != null && state.startsWith(ROLLED_BACK) && !state.equals(UNKNOWN_COMPLETION);
+    }
+
+    /** Whether the server did not answer in time. It may still be at work. */
+    public boolean isSilence(Throwable error) {
+        return explain(error).equals(SILENT);
     }
 
     /** The exception for one claim. */

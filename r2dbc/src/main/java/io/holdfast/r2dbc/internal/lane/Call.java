@@ -1,8 +1,10 @@
 package io.holdfast.r2dbc.internal.lane;
 
 import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
+import io.holdfast.spi.LockKey;
 import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.MonoSink;
 
@@ -19,6 +21,9 @@ final class Call {
     private final UnansweredClaims unanswered;
     private final MonoSink<Answer> subscriber;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+
+    /** Written by the batch that it is in. */
+    private boolean wasGivenBack;
 
     Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber) {
         this.operation = operation;
@@ -41,6 +46,13 @@ final class Call {
     /** False when its subscriber has left. */
     boolean take() {
         return state.compareAndSet(State.WAITING, State.SENT);
+    }
+
+    /** It is sent again, once, since nothing was done for it. False for the second time, and when its subscriber has left. */
+    boolean giveBack() {
+        boolean isFirst = !wasGivenBack;
+        wasGivenBack = true;
+        return isFirst && giveOn();
     }
 
     /** Another lane takes it. False when its subscriber has left: nothing was done for it. */
@@ -78,6 +90,12 @@ final class Call {
         if (operation.verb() == Operation.Verb.ACQUIRE) {
             unanswered.add(operation.claim().id());
         }
+    }
+
+    boolean isOfSameLock(Call other) {
+        LockKey one = operation.claim().key();
+        LockKey two = other.operation.claim().key();
+        return one.name().equals(two.name()) && LockText.kind(one.kind()).equals(LockText.kind(two.kind()));
     }
 
     boolean isRenewal() {

@@ -4,9 +4,12 @@ import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ValidationDepth;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -39,8 +42,31 @@ public record Connections(ConnectionFactory factory, Dialect dialect, SessionSet
         return Mono.defer(() -> bounded(call.toFuture()));
     }
 
+    /** What comes after the time limit is no error for the log. */
     private <T> Mono<T> bounded(CompletableFuture<T> call) {
-        return Mono.fromFuture(call, true).timeout(settings.replyTimeout(), timer);
+        CompletableFuture<Signal<T>> outcome = call.handle(Connections::signal);
+        return Mono.fromFuture(outcome, true)
+                .timeout(settings.replyTimeout(), timer)
+                .dematerialize();
+    }
+
+    private static <T> Signal<T> signal(@Nullable T answer, @Nullable Throwable error) {
+        if (error != null) {
+            return Signal.error(error);
+        }
+        return answer == null ? Signal.complete() : Signal.next(answer);
+    }
+
+    /** The connection, or a new one if it has ended: so a call on an idle connection that was ended does not fail. */
+    public Mono<Connection> living(Connection connection) {
+        return Mono.from(connection.validate(ValidationDepth.LOCAL))
+                .flatMap(isOpen -> isOpen ? Mono.just(connection) : open());
+    }
+
+    /** Closes a connection on which the server is silent. It may go on with its work for long, in a session that takes one of its places. */
+    public void abandon(Connection silent) {
+        Disposable unused = limited(dialect.interrupt(silent))
+                .subscribe(nothing -> {}, error -> close(silent), () -> close(silent));
     }
 
     /** Begins to close it; what that leads to does not matter. The one place that subscribes to this. */

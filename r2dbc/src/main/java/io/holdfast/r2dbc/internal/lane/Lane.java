@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +27,6 @@ import reactor.util.context.Context;
  */
 final class Lane {
 
-    /** A batch holds the rows of its locks until it commits. */
-    private static final int MOST_IN_BATCH = 512;
-
     /** After so many batches the patient lane is asked to sweep; the database does that once a minute at most. */
     private static final int BATCHES_BETWEEN_SWEEPS = 64;
 
@@ -44,11 +42,20 @@ final class Lane {
     /** Takes calls whose row another call has locked; null for the patient lane. */
     private final @Nullable Lane patient;
 
+    /** Renewals and releases: a lease may depend on them, and a lock. They go before all claims. Guarded by this. */
+    private final Deque<Call> urgent = new ArrayDeque<>();
+
+    /** Attempts to acquire. Guarded by this. */
+    private final Deque<Call> claims = new ArrayDeque<>();
+
     /** Guarded by this. */
-    private final Deque<Call> waiting = new ArrayDeque<>();
+    private BatchLimit limit = new BatchLimit(BatchLimit.MOST);
 
     /** Whether a batch is under way. Guarded by this. */
     private boolean isBusy;
+
+    /** Whether the next batch has calls of one lock only, and waits for its row. Guarded by this; false but in the patient lane. */
+    private boolean isRowAwaited;
 
     /** Guarded by this. */
     private boolean isClosed;
@@ -93,7 +100,7 @@ final class Lane {
         synchronized (this) {
             isRefused = isClosed;
             if (!isRefused) {
-                waiting.addAll(calls);
+                calls.forEach(it -> queueOf(it).add(it));
                 isFirst = !isBusy;
                 isBusy = true;
             }
@@ -111,8 +118,10 @@ final class Lane {
         boolean isIdle;
         synchronized (this) {
             isClosed = true;
-            refused = new ArrayList<>(waiting);
-            waiting.clear();
+            refused = new ArrayList<>(urgent);
+            refused.addAll(claims);
+            urgent.clear();
+            claims.clear();
             isIdle = !isBusy;
             isBusy = true;
         }
@@ -166,12 +175,9 @@ final class Lane {
         boolean isOver;
         boolean sweeps;
         synchronized (this) {
-            while (!waiting.isEmpty() && batch.size() < MOST_IN_BATCH) {
-                Call call = waiting.remove();
-                if (call.take()) {
-                    batch.add(call);
-                }
-            }
+            takeFrom(urgent, batch);
+            takeFrom(claims, batch);
+            isRowAwaited = false;
             sweeps = batch.isEmpty() && isSweepDue && !isClosed;
             isSweepDue &= !sweeps;
             isBusy = !batch.isEmpty() || sweeps || isClosed;
@@ -185,24 +191,56 @@ final class Lane {
         return batch;
     }
 
-    /** The one place that subscribes: a batch is never cancelled. */
+    private Deque<Call> queueOf(Call call) {
+        return call.operation().verb() == Operation.Verb.ACQUIRE ? claims : urgent;
+    }
+
+    private void takeFrom(Deque<Call> queue, List<Call> batch) {
+        while (!queue.isEmpty() && batch.size() < limit.calls() && goesWith(batch, queue.element())) {
+            Call call = queue.remove();
+            if (call.take()) {
+                batch.add(call);
+            }
+        }
+    }
+
+    private boolean goesWith(List<Call> batch, Call next) {
+        return !isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0));
+    }
+
+    /** The one place that subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
     private void send(List<Call> batch) {
+        boolean waits = isPatient && batch.stream().allMatch(it -> it.isOfSameLock(batch.get(0)));
         List<Operation> operations = batch.stream().map(Call::toSend).toList();
         boolean isRenewal = batch.stream().allMatch(Call::isRenewal);
         Mono<List<Answer>> exchange = connected()
                 .flatMap(open -> connections.limited((isRenewal
-                                ? connections.dialect().renew(open, isPatient, operations)
-                                : connections.dialect().call(open, channel.get(), claimMillis, isPatient, operations))
+                                ? connections.dialect().renew(open, waits, operations)
+                                : connections.dialect().call(open, channel.get(), claimMillis, waits, operations))
                         .collectList()));
-        Disposable unused = exchange.subscribe(answers -> answered(batch, answers), error -> failed(batch, error));
+        long startMillis = connections.timer().now(TimeUnit.MILLISECONDS);
+        Disposable unused = exchange.subscribe(
+                answers -> {
+                    took(batch.size(), startMillis);
+                    answered(batch, answers, waits);
+                },
+                error -> {
+                    took(batch.size(), startMillis);
+                    failed(batch, error);
+                });
+    }
+
+    private synchronized void took(int calls, long startMillis) {
+        long millis = connections.timer().now(TimeUnit.MILLISECONDS) - startMillis;
+        limit = limit.after(calls, millis, connections.settings().replyTimeout().toMillis());
     }
 
     private Mono<Connection> connected() {
         Connection open = connection;
-        return open != null ? Mono.just(open) : connections.open().doOnNext(fresh -> connection = fresh);
+        return (open == null ? connections.open() : connections.living(open)).doOnNext(current -> connection = current);
     }
 
-    private void answered(List<Call> batch, List<Answer> answers) {
+    private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
         List<Call> busy = new ArrayList<>();
         List<Answer> told = new ArrayList<>();
         for (Answer answer : answers) {
@@ -211,7 +249,7 @@ final class Lane {
                 continue;
             }
             Call call = batch.get(answer.number() - 1);
-            if (answer.isBusy() && patient != null) {
+            if (answer.isBusy() && !hasWaited) {
                 if (call.giveOn()) {
                     busy.add(call);
                 }
@@ -223,12 +261,38 @@ final class Lane {
         }
         if (patient != null && !busy.isEmpty()) {
             patient.submit(busy);
+        } else if (!busy.isEmpty()) {
+            awaitRow(busy);
         }
         batches++;
         if (patient != null && batches % BATCHES_BETWEEN_SWEEPS == 0) {
             patient.sweepSoon();
         }
         tellOthers(told);
+    }
+
+    /** The first of their rows is waited for, and then all others are tried again: so none waits for a row that it does not need. */
+    private void awaitRow(List<Call> busy) {
+        Call first = busy.get(0);
+        List<Call> ordered = new ArrayList<>(
+                busy.stream().filter(it -> it.isOfSameLock(first)).toList());
+        ordered.addAll(busy.stream().filter(it -> !it.isOfSameLock(first)).toList());
+        putBack(ordered, true);
+    }
+
+    /** They come first in the next batch. */
+    private void putBack(List<Call> calls, boolean awaitsRow) {
+        boolean isRefused;
+        synchronized (this) {
+            isRefused = isClosed;
+            isRowAwaited = awaitsRow && !isRefused;
+            for (int i = calls.size() - 1; i >= 0 && !isRefused; i--) {
+                queueOf(calls.get(i)).addFirst(calls.get(i));
+            }
+        }
+        if (isRefused) {
+            calls.forEach(this::failAsClosed);
+        }
     }
 
     private void tellOthers(List<Answer> told) {
@@ -252,9 +316,15 @@ final class Lane {
 
     private void failed(List<Call> batch, Throwable error) {
         dropUnlessUsable(error);
+        List<Call> again = new ArrayList<>();
         for (Call call : batch) {
-            deliver(() -> failOne(call, error));
+            if (failures.isUndone(error) && call.giveBack()) {
+                again.add(call);
+            } else {
+                deliver(() -> failOne(call, error));
+            }
         }
+        putBack(again, false);
         next();
     }
 
@@ -267,7 +337,11 @@ final class Lane {
         Connection open = connection;
         if (open != null && !failures.keepsConnection(error)) {
             connection = null;
-            connections.close(open);
+            if (failures.isSilence(error)) {
+                connections.abandon(open);
+            } else {
+                connections.close(open);
+            }
         }
     }
 

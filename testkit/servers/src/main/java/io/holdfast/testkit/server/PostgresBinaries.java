@@ -105,12 +105,28 @@ final class PostgresBinaries {
     /** An empty directory of the user who runs PostgreSQL. */
     Path newDirectory(String prefix) throws IOException {
         Path directory = Files.createTempDirectory(prefix);
+        own(directory);
+        return directory;
+    }
+
+    /** A file, or a directory with all that is in it, for the user who runs PostgreSQL. */
+    void copy(Path from, Path to) throws IOException {
+        try (var files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Path copy = to.resolve(from.relativize(file).toString());
+                Files.copy(file, copy, StandardCopyOption.COPY_ATTRIBUTES);
+                own(copy);
+            }
+        }
+    }
+
+    /** Gives a file to the user who runs PostgreSQL. */
+    void own(Path file) throws IOException {
         if (isRoot) {
             int user = Integer.parseInt(NOBODY);
-            Files.setAttribute(directory, "unix:uid", user);
-            Files.setAttribute(directory, "unix:gid", user);
+            Files.setAttribute(file, "unix:uid", user);
+            Files.setAttribute(file, "unix:gid", user);
         }
-        return directory;
     }
 
     void run(Path directory, Duration limit, String program, String... arguments) {

@@ -6,10 +6,12 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +83,32 @@ public final class PostgresServer implements AutoCloseable {
             Runtime.getRuntime().addShutdownHook(server.atExit);
             server.start();
             return server;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Starts a replica of this server, which it follows asynchronously. This server is stopped and started meanwhile.
+     *
+     * @return a server with the same data that takes no writes until {@code pg_promote()}; ends by itself
+     * @throws IllegalStateException if it cannot be started
+     */
+    public PostgresServer replica() {
+        stop();
+        try {
+            Path copy = binaries.newDirectory("holdfast-postgres-replica");
+            binaries.copy(directory.resolve("data"), copy.resolve("data"));
+            binaries.own(Files.createFile(copy.resolve("data").resolve("standby.signal")));
+            Path unused = Files.writeString(
+                    copy.resolve("data").resolve("postgresql.auto.conf"),
+                    "primary_conninfo = 'host=%s port=%d user=%s'%n".formatted(host(), port, USER),
+                    StandardOpenOption.APPEND);
+            PostgresServer replica = new PostgresServer(binaries, copy, FreePorts.next(), settings);
+            Runtime.getRuntime().addShutdownHook(replica.atExit);
+            start();
+            replica.start();
+            return replica;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -201,7 +229,7 @@ public final class PostgresServer implements AutoCloseable {
             List<String> status = Files.readAllLines(directory.resolve("data").resolve("postmaster.pid"));
             return socket.isConnected()
                     && status.size() >= 8
-                    && status.get(7).trim().equals("ready");
+                    && Set.of("ready", "standby").contains(status.get(7).trim());
         } catch (IOException notYet) {
             return false;
         }

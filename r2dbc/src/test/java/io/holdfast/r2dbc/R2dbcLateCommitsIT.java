@@ -1,0 +1,105 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+
+/**
+ * Commits that hang in the server for longer than the client waits, and then succeed: as with a slow disk, or a synchronous replica that is away. Here
+ * the server waits for a replica that there is not.
+ */
+class R2dbcLateCommitsIT {
+
+    private static Store store;
+
+    private final LockClaim claim = LockClaim.first(
+            LockKey.of(LockKind.MUTEX, "late/" + UUID.randomUUID()),
+            UUID.randomUUID().toString(),
+            Duration.ofSeconds(30),
+            Waiting.NONE);
+    private R2dbcLockBackend backend;
+
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @BeforeEach
+    void create() {
+        backend = R2dbcLockBackend.builder(store.connections())
+                .replyTimeout(Duration.ofMillis(700))
+                .build();
+        run(backend.ping().retry(5));
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        Hooks.resetOnErrorDropped();
+        store.resumeCommits();
+        Store.end(backend);
+        Store.eventually(() -> store.clientConnections() == 0);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** The attempt has made the row of a new lock, and the release cannot see it yet. */
+    @Test
+    void attemptOnANewLockThatCommitsAfterItsReleaseLeavesNothing() {
+        store.holdUpCommits();
+        assertThatThrownBy(() -> run(backend.tryAcquire(claim))).isInstanceOf(LockBackendException.class);
+        Mono<Ownership> release = backend.release(claim).retry().cache();
+        Disposable unused = release.subscribe();
+        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+                        .isEmpty()
+                || release.toFuture().isDone());
+        store.resumeCommits();
+        run(release);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** Each call that times out leaves its session in the server until its commit is over: they must not pile up. */
+    @Test
+    void commitsThatHangTakeNoMoreThanThreeConnectionsOfTheServer() {
+        store.holdUpCommits();
+        List<Throwable> dropped = new CopyOnWriteArrayList<>();
+        Hooks.onErrorDropped(dropped::add);
+        for (int i = 0; i < 6; i++) {
+            LockClaim other = LockClaim.first(
+                    LockKey.of(LockKind.MUTEX, claim.key().name() + i), claim.id() + i, claim.lease(), Waiting.NONE);
+            assertThatThrownBy(() -> run(backend.tryAcquire(other))).isInstanceOf(LockBackendException.class);
+        }
+        Store.eventually(() -> store.clientConnections() <= 3);
+        store.resumeCommits();
+        store.execute("update holdfast_lock set holder = null");
+        assertThat(dropped).as("stack traces in the log").isEmpty();
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}

@@ -1,0 +1,152 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Another transaction has locked rows of the locks, by mistake or by hand. It delays calls that need these rows, and no others. */
+class R2dbcLockedRowsIT {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private static Store store;
+
+    private final String name = "locked/" + UUID.randomUUID();
+    private R2dbcLockBackend backend;
+    private Connection locker;
+
+    @BeforeAll
+    static void start() {
+        store = Store.withSettings("deadlock_timeout=1500");
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @BeforeEach
+    void create() {
+        backend = R2dbcLockBackend.builder(store.connections())
+                .replyTimeout(Duration.ofSeconds(4))
+                .build();
+        locker = store.connect();
+        run(locker.beginTransaction());
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        run(locker.close());
+        Store.end(backend);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** Readers and permits have rows of their own. */
+    @Test
+    void lockedRowOfAPermitDelaysNoOtherLock() {
+        LockClaim permit = claim(LockKey.of(LockKind.READ, name));
+        run(backend.tryAcquire(permit));
+        lock("name = '%s' and slot > 0".formatted(name));
+
+        CompletableFuture<Ownership> release = backend.release(permit).toFuture();
+        LockClaim other = claim(LockKey.of(LockKind.MUTEX, name));
+        assertThat(run(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(release).as("the release waits, and has not failed").isNotDone();
+        run(backend.release(other));
+        run(locker.rollbackTransaction());
+        assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
+    }
+
+    /** Calls that wait for two locked rows: the one that stays locked fails, and the other does not. */
+    @Test
+    void rowThatStaysLockedFailsNoCallThatWaitedForAnother() {
+        LockClaim one = claim(LockKey.of(LockKind.MUTEX, name + "/1"));
+        LockClaim two = claim(LockKey.of(LockKind.MUTEX, name + "/2"));
+        run(backend.tryAcquire(one));
+        run(backend.tryAcquire(two));
+        lock("name = '%s/1'".formatted(name));
+        Connection brief = store.connect();
+        run(brief.beginTransaction());
+        lock(brief, "name = '%s/2'".formatted(name));
+
+        CompletableFuture<List<Renewal>> both =
+                backend.renewAll(List.of(one, two)).collectList().toFuture();
+        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+                .isEmpty());
+        run(brief.rollbackTransaction());
+        run(brief.close());
+        assertThat(both)
+                .succeedsWithin(Store.PATIENCE)
+                .asInstanceOf(InstanceOfAssertFactories.list(Renewal.class))
+                .satisfiesExactly(
+                        first -> assertThat(first).isInstanceOf(Renewal.Unknown.class),
+                        second -> assertThat(second).isInstanceOf(Renewal.Held.class));
+        run(locker.rollbackTransaction());
+        run(backend.release(one));
+        run(backend.release(two));
+    }
+
+    /** The server ends one of two transactions that wait for each other: here it is ours, and it is sent again. */
+    @Test
+    void callThatADeadlockUndoesIsSentAgain() {
+        LockClaim reader = claim(LockKey.of(LockKind.READ, name));
+        run(backend.tryAcquire(reader));
+        execute(locker, "set local deadlock_timeout = '20 s'"); // so it is not this one
+        lock("name = '%s' and slot > 0".formatted(name));
+        CompletableFuture<Ownership> release = backend.release(reader).toFuture();
+        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+                .isEmpty());
+        lock("name = '%s' and slot = 0".formatted(name));
+        run(locker.rollbackTransaction());
+        assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
+        assertThat(store.texts("select deadlocks from pg_stat_database where datname = current_database()"))
+                .containsExactly("1");
+    }
+
+    private static void execute(Connection by, String sql) {
+        run(Flux.from(by.createStatement(sql).execute())
+                .concatMap(result -> result.getRowsUpdated())
+                .then());
+    }
+
+    private void lock(String condition) {
+        lock(locker, condition);
+    }
+
+    private static void lock(Connection by, String condition) {
+        run(Flux.from(by.createStatement("select 1 from holdfast_lock where " + condition + " for update")
+                        .execute())
+                .concatMap(result -> result.map(row -> 1))
+                .collectList());
+    }
+
+    private static LockClaim claim(LockKey key) {
+        return LockClaim.first(key, UUID.randomUUID().toString(), LONG, Waiting.NONE);
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}

@@ -1,0 +1,108 @@
+package io.holdfast.r2dbc.internal.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.r2dbc.internal.error.SqlFailures;
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.Operation.Verb;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** Which calls share a batch. The database here answers when the test says so. */
+class LaneTest {
+
+    private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    private final List<List<Operation>> batches = new ArrayList<>();
+    private final List<Sinks.Many<Answer>> answers = new ArrayList<>();
+    private final Dialect dialect = fake(
+            Dialect.class,
+            Map.of(
+                    "database", args -> "a test",
+                    "prepare", args -> Mono.empty(),
+                    "call", args -> sent(args[4]),
+                    "renew", args -> sent(args[2])));
+    private final Connection connection = fake(Connection.class, Map.of("validate", args -> Mono.just(true)));
+    private final Lanes lanes = new Lanes(
+            new Connections(
+                    fake(ConnectionFactory.class, Map.of("create", args -> Mono.just(connection))),
+                    dialect,
+                    new SessionSettings(null, Duration.ofSeconds(2)),
+                    time),
+            new SqlFailures(dialect, Duration.ofSeconds(2)),
+            () -> "channel",
+            2_000,
+            told -> List.of());
+
+    @Test
+    void renewalsAndReleasesGoBeforeClaims() {
+        send(Verb.ACQUIRE, 0);
+        IntStream.rangeClosed(1, 2_000).forEach(i -> send(Verb.ACQUIRE, i));
+        send(Verb.RENEW, 2_001);
+        send(Verb.RELEASE, 2_002);
+        answer(0);
+        assertThat(batches.get(1)).hasSize(BatchLimit.MOST);
+        assertThat(batches.get(1)).extracting(Operation::verb).startsWith(Verb.RENEW, Verb.RELEASE);
+    }
+
+    @Test
+    void batchAfterASlowOneIsSmaller() {
+        IntStream.rangeClosed(0, 2_000).forEach(i -> send(Verb.ACQUIRE, i));
+        answer(0);
+        time.advanceTimeBy(Duration.ofSeconds(1));
+        answer(1);
+        assertThat(batches.get(2)).hasSize(BatchLimit.MOST / 2);
+    }
+
+    private void send(Verb verb, int number) {
+        LockClaim claim = LockClaim.first(
+                LockKey.of(LockKind.MUTEX, "lock " + number), "claim " + number, Duration.ofSeconds(30), Waiting.NONE);
+        Disposable unused = lanes.send(new Operation(verb, claim, false)).subscribe();
+    }
+
+    private Flux<Answer> sent(Object batch) {
+        batches.add(((List<?>) batch).stream().map(Operation.class::cast).toList());
+        Sinks.Many<Answer> sink = Sinks.many().unicast().onBackpressureBuffer();
+        answers.add(sink);
+        return sink.asFlux();
+    }
+
+    private void answer(int batch) {
+        Sinks.Many<Answer> sink = answers.get(batch);
+        for (int i = 1; i <= batches.get(batch).size(); i++) {
+            sink.tryEmitNext(Answer.of(i, batches.get(batch).get(i - 1).verb() == Verb.ACQUIRE ? "contended" : "held"))
+                    .orThrow();
+        }
+        sink.tryEmitComplete().orThrow();
+    }
+
+    private interface Method {
+        Object call(Object[] arguments);
+    }
+
+    /** Its other methods are never called. */
+    private static <T> T fake(Class<T> type, Map<String, Method> methods) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> methods.get(method.getName()).call(arguments)));
+    }
+}
