@@ -18,12 +18,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A lease is checked in the transaction of the data. The holders here are paused for longer than their leases, and never told. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FenceIT {
 
     private static final LockOptions SHORT = LockOptions.builder()
@@ -37,30 +39,43 @@ class FenceIT {
             .waitTimeout(Duration.ZERO)
             .build();
 
-    private static Store store;
-    private static R2dbcLockBackend backend;
-    private static LockClient locks;
+    private Store store;
+    private R2dbcLockBackend backend;
+    private LockClient locks;
 
-    private final String name = "fence/" + UUID.randomUUID();
+    private String name;
     private Connection data;
 
+    /** PostgreSQL here. */
+    Store newStore() {
+        return Store.start();
+    }
+
+    /** Of the database, as the driver names it. */
+    String sql() {
+        return Fence.sql();
+    }
+
     @BeforeAll
-    static void start() {
-        store = Store.start();
-        store.execute("create table stock (item text primary key, amount integer not null)");
+    void start() {
+        store = newStore();
+        store.execute("create table stock (item varchar(100) primary key, amount integer not null)");
         backend = R2dbcLockBackend.create(store.connections());
         locks = LockClient.create(backend);
     }
 
     @AfterAll
-    static void stop() {
-        locks.close().block(Store.PATIENCE);
-        Store.end(backend);
-        store.close();
+    void stop() {
+        if (store != null) {
+            locks.close().block(Store.PATIENCE);
+            Store.end(backend);
+            store.close();
+        }
     }
 
     @BeforeEach
     void open() {
+        name = "fence/" + UUID.randomUUID();
         data = store.connect();
         store.execute("insert into stock values ('%s', 10)".formatted(name));
     }
@@ -214,9 +229,9 @@ class FenceIT {
     @Test
     void textForJdbcIsTheSameCheck() {
         LockLease lease = acquire(ONE_LOOK);
-        assertThat(rowsOf(Fence.sql(), lease)).isEqualTo(1);
+        assertThat(rowsOf(sql(), lease)).isEqualTo(1);
         run(lease.release());
-        assertThat(rowsOf(Fence.sql(), lease)).isZero();
+        assertThat(rowsOf(sql(), lease)).isZero();
     }
 
     private int rowsOf(String sql, LockLease lease) {
@@ -282,17 +297,14 @@ class FenceIT {
     }
 
     private Mono<Integer> read(Connection at) {
-        return Flux.from(at.createStatement("select amount from stock where item = $1")
-                        .bind("$1", name)
+        return Flux.from(at.createStatement("select amount from stock where item = '%s'".formatted(name))
                         .execute())
                 .concatMap(result -> result.map(row -> row.get(0, Integer.class)))
                 .single();
     }
 
     private Mono<Void> write(Connection at, int amount) {
-        return Flux.from(at.createStatement("update stock set amount = $2 where item = $1")
-                        .bind("$1", name)
-                        .bind("$2", amount)
+        return Flux.from(at.createStatement("update stock set amount = %d where item = '%s'".formatted(amount, name))
                         .execute())
                 .concatMap(result -> result.getRowsUpdated())
                 .then();
