@@ -52,7 +52,7 @@ public final class Fence {
                                 .formatted(lease.lockName())));
             }
             FenceCheck check =
-                    Dialects.of(inTransaction.getMetadata().getDatabaseProductName()).fence();
+                    FenceCheck.of(inTransaction.getMetadata().getDatabaseProductName());
             return Flux.<Result>from(check.statement(
                                     inTransaction, LockText.name(lease.lockName()), lease.fencingToken())
                             .execute())

@@ -74,7 +74,7 @@ class ArchitectureTest {
                 .that(com.tngtech.archunit.base.DescribedPredicate.not(resideInAPackage(ROOM + "dialect")))
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.r2dbc.postgresql..")
+                .resideInAnyPackage("io.r2dbc.postgresql..", "org.mariadb..", "io.asyncer..")
                 .check(CODE);
     }
 

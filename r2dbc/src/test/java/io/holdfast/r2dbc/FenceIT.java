@@ -11,6 +11,7 @@ import io.holdfast.LockOptions;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterAll;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -39,6 +40,9 @@ class FenceIT {
             .waitTimeout(Duration.ZERO)
             .build();
 
+    private static final LockOptions PATIENT =
+            ONE_LOOK.toBuilder().waitTimeout(Duration.ofSeconds(10)).build();
+
     private Store store;
     private R2dbcLockBackend backend;
     private LockClient locks;
@@ -49,6 +53,10 @@ class FenceIT {
     /** PostgreSQL here. */
     Store newStore() {
         return Store.start();
+    }
+
+    List<String> isolations() {
+        return List.of("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE");
     }
 
     /** Of the database, as the driver names it. */
@@ -115,7 +123,7 @@ class FenceIT {
 
     /** The transaction of the paused holder may have begun, and read, before the later grant. */
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void pausedHolderFailsAfterALaterGrant(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
@@ -132,7 +140,7 @@ class FenceIT {
 
     /** The later grant was made and given back: the row has no holder again, or the holder's own next token. */
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void pausedHolderFailsAfterALaterGrantThatHasEnded(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
@@ -147,7 +155,7 @@ class FenceIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void nobodyIsGrantedTheLockBetweenCheckAndCommit(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
@@ -159,7 +167,7 @@ class FenceIT {
                 .as("granted while the fenced transaction was open")
                 .isNull();
 
-        Mono<LockLease> waiting = locks.lock(name).with(SHORT).acquire().cache();
+        Mono<LockLease> waiting = locks.lock(name).with(PATIENT).acquire().cache();
         var unused = waiting.subscribe();
         run(write(data, before - 1));
         run(data.commitTransaction());
@@ -171,7 +179,7 @@ class FenceIT {
 
     /** It is the same grant still. */
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void renewalsPassTheFenceAndDoNotBreakIt(String isolation) {
         LockLease lease = acquire(ONE_LOOK);
         begin(IsolationLevel.valueOf(isolation));
@@ -256,7 +264,10 @@ class FenceIT {
                         .repeat(14)
                         .reduce(Integer::sum),
                 Connection::close);
-        int committed = run(Flux.range(0, 8).flatMap(i -> writer, 8).reduce(Integer::sum));
+        int committed = Flux.range(0, 8)
+                .flatMap(i -> writer, 8)
+                .reduce(Integer::sum)
+                .block(Store.PATIENCE.multipliedBy(3));
         assertThat(committed).isPositive();
         assertThat(stored()).isEqualTo(10 - committed);
     }

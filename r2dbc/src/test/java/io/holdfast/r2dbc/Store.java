@@ -84,7 +84,7 @@ abstract class Store implements AutoCloseable {
 
     /** The first column of each row. */
     final List<String> texts(String sql) {
-        return rows(sql, row -> String.valueOf(row.get(0, String.class)));
+        return rows(sql, row -> String.valueOf(row.get(0)));
     }
 
     final int count(String sql) {

@@ -55,6 +55,15 @@ public enum FenceCheck {
         }
     };
 
+    /**
+     * That of a connection.
+     *
+     * @param product what its driver calls the database: with {@code r2dbc-mysql}, any words of those who built the server
+     */
+    public static FenceCheck of(String product) {
+        return product.equals(Dialects.POSTGRESQL.database()) ? POSTGRESQL : MARIADB;
+    }
+
     /** For R2DBC. No row: the lease is not the current one. */
     public abstract Statement statement(Connection inTransaction, String name, long token);
 

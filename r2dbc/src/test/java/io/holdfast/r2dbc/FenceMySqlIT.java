@@ -1,0 +1,22 @@
+package io.holdfast.r2dbc;
+
+import java.util.List;
+
+class FenceMySqlIT extends FenceIT {
+
+    @Override
+    Store newStore() {
+        return Store.withSchema(MariaDbStore.mySql());
+    }
+
+    /** At SERIALIZABLE, InnoDB locks what is read: the other writers of these tests would wait. */
+    @Override
+    List<String> isolations() {
+        return List.of("READ COMMITTED", "REPEATABLE READ");
+    }
+
+    @Override
+    String sql() {
+        return Fence.sql("MySQL");
+    }
+}
