@@ -51,17 +51,14 @@ public final class Fence {
                         "cannot check lock '%s': no transaction is open, so the check would not last until a commit"
                                 .formatted(lease.lockName())));
             }
-            FenceCheck check =
-                    FenceCheck.of(inTransaction.getMetadata().getDatabaseProductName());
-            return Flux.<Result>from(check.statement(
-                                    inTransaction, LockText.name(lease.lockName()), lease.fencingToken())
-                            .execute())
+            FenceCheck check = FenceCheck.of(inTransaction.getMetadata().getDatabaseProductName());
+            return Flux.<Result>from(
+                            check.statement(inTransaction, LockText.name(lease.lockName()), lease.fencingToken())
+                                    .execute())
                     .concatMap(result -> result.map(row -> true))
                     .next()
                     .switchIfEmpty(Mono.error(() -> lost(lease, null)))
-                    .onErrorMap(
-                            R2dbcException.class,
-                            error -> check.isLost(error) ? lost(lease, error) : error)
+                    .onErrorMap(R2dbcException.class, error -> check.isLost(error) ? lost(lease, error) : error)
                     .then();
         });
     }

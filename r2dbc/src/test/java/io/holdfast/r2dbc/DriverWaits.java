@@ -20,7 +20,8 @@ public final class DriverWaits implements BlockHoundIntegration {
     public void applyTo(BlockHound.Builder builder) {
         // The driver of MariaDB reads its own version from its jar, once, as its first connection greets the server.
         builder.allowBlockingCallsInside("org.mariadb.r2dbc.util.VersionFactory", "getInstance");
-        // A lock of its own, which guards the order of commands and their answers. It is held for as long as it takes to write one.
+        // A lock of its own, which guards the order of commands and their answers. It is held for as long as it takes
+        // to write one.
         for (String method : GUARDED) {
             builder.allowBlockingCallsInside("org.mariadb.r2dbc.client.SimpleClient", method);
         }

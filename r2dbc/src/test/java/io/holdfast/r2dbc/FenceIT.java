@@ -59,6 +59,16 @@ class FenceIT {
         return List.of("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE");
     }
 
+    /** Of the writers that are paused for up to three times this; several round trips. */
+    Duration tinyLease() {
+        return Duration.ofMillis(30);
+    }
+
+    /** How often each of them tries. */
+    int rounds() {
+        return 15;
+    }
+
     /** Of the database, as the driver names it. */
     String sql() {
         return Fence.sql();
@@ -252,7 +262,7 @@ class FenceIT {
     @Test
     void fencedWritersLoseNoUpdate() {
         LockOptions tiny =
-                SHORT.toBuilder().leaseDuration(Duration.ofMillis(30)).build();
+                SHORT.toBuilder().leaseDuration(tinyLease()).build();
         Mono<Integer> writer = Mono.usingWhen(
                 store.connections().create(),
                 own -> locks.lock(name)
@@ -261,20 +271,18 @@ class FenceIT {
                         .flatMap(lease -> decrement(own, lease))
                         .onErrorResume(
                                 error -> Mono.from(own.rollbackTransaction()).thenReturn(0))
-                        .repeat(14)
+                        .repeat(rounds() - 1)
                         .reduce(Integer::sum),
                 Connection::close);
-        int committed = Flux.range(0, 8)
-                .flatMap(i -> writer, 8)
-                .reduce(Integer::sum)
-                .block(Store.PATIENCE.multipliedBy(3));
+        int committed =
+                Flux.range(0, 8).flatMap(i -> writer, 8).reduce(Integer::sum).block(Store.PATIENCE.multipliedBy(3));
         assertThat(committed).isPositive();
         assertThat(stored()).isEqualTo(10 - committed);
     }
 
     private Mono<Integer> decrement(Connection own, LockLease lease) {
         int isolation = ThreadLocalRandom.current().nextInt(2);
-        Duration pause = Duration.ofMillis(ThreadLocalRandom.current().nextInt(90));
+        Duration pause = Duration.ofMillis(ThreadLocalRandom.current().nextInt(3 * (int) tinyLease().toMillis()));
         return Mono.from(own.setTransactionIsolationLevel(
                         isolation == 0 ? IsolationLevel.READ_COMMITTED : IsolationLevel.REPEATABLE_READ))
                 .then(Mono.from(own.beginTransaction()))

@@ -72,7 +72,8 @@ public final class MariaDbFigures {
 
     private long status(String name) {
         return Long.parseLong(
-                store.texts("select variable_value from information_schema.global_status where variable_name = '" + name + "'")
+                store.texts("select variable_value from information_schema.global_status where variable_name = '" + name
+                                + "'")
                         .get(0));
     }
 }

@@ -25,7 +25,8 @@ final class MariaDbStore extends Store {
     private static final List<String> FAST =
             List.of("innodb_flush_log_at_trx_commit=0", "sync_binlog=0", "innodb_buffer_pool_size=64M");
 
-    private static final String SEEN = "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel";
+    private static final String SEEN =
+            "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel";
 
     private final MariaDbServer server;
     private final boolean isMySql;

@@ -138,7 +138,8 @@ class R2dbcFaultsIT {
         assertThatThrownBy(() -> run(behindProxy.tryAcquire(claim)))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining(name)
-                .hasMessageContaining("after %d ms".formatted(store.replyTimeout().toMillis()));
+                .hasMessageContaining(
+                        "after %d ms".formatted(store.replyTimeout().toMillis()));
         assertThat(store.leftovers()).as("granted, and not told").hasSize(1);
 
         LockAttempt.Acquired again = (LockAttempt.Acquired) run(behindProxy.tryAcquire(claim.withAttempt(2)));

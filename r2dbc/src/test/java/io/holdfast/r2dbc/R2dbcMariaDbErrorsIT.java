@@ -79,7 +79,8 @@ class R2dbcMariaDbErrorsIT {
         LockClient locks = LockClient.create(backend);
         LockLease lease = run(locks.lock("stock/42").acquire());
         run(lease.renew());
-        Connection data = Mono.<Connection>from(store.connections("app").create()).block(Store.PATIENCE);
+        Connection data =
+                Mono.<Connection>from(store.connections("app").create()).block(Store.PATIENCE);
         run(data.beginTransaction());
         run(Fence.check(data, lease));
         run(data.commitTransaction());
@@ -128,8 +129,10 @@ class R2dbcMariaDbErrorsIT {
                 "update holdfast_lock set token = token - 90000000000, expires_us = expires_us - 90000000000 where name = 'old'");
         store.execute("insert into holdfast_gone values ('gone', 1)");
         assertThat(store.texts("call holdfast_sweep_v1()")).containsExactly("1");
-        assertThat(store.texts("select convert(name using utf8mb4) from holdfast_lock")).containsExactly("new");
-        assertThat(store.texts("select convert(name using utf8mb4) from holdfast_fence")).containsExactly("new");
+        assertThat(store.texts("select convert(name using utf8mb4) from holdfast_lock"))
+                .containsExactly("new");
+        assertThat(store.texts("select convert(name using utf8mb4) from holdfast_fence"))
+                .containsExactly("new");
         assertThat(store.texts("select id from holdfast_gone")).isEmpty();
         assertThat(store.texts("call holdfast_sweep_v1()")).as("once a minute").containsExactly("0");
         run(locks.close());
@@ -149,6 +152,25 @@ class R2dbcMariaDbErrorsIT {
                 .isInstanceOf(LockLostException.class)
                 .hasMessageContaining("roll back");
         run(data.close());
+    }
+
+    @Test
+    void lockWhoseFenceWasDeletedByHandIsGrantedAgain() {
+        store.addSchema();
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        run(locks.lock("stock/42").withLock(lease -> Mono.just(1)));
+        run(locks.semaphore("stock/42", 1).acquire());
+        store.execute("delete from holdfast_fence");
+        store.execute("update holdfast_lock set expires_us = 0");
+        LockLease lease = run(locks.lock("stock/42").acquire());
+        assertThat(run(locks.semaphore("stock/42", 1).tryAcquire())).isNotNull();
+        Connection data = store.connect();
+        run(data.beginTransaction());
+        run(Fence.check(data, lease));
+        run(data.rollbackTransaction());
+        run(data.close());
+        run(locks.close());
     }
 
     /** No collation makes two of these the same lock, and the longest name fits. */

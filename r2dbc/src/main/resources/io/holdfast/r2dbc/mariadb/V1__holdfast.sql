@@ -210,7 +210,7 @@ begin
       end if;
       set v_slot = v_found, v_found = null;
       select slot into v_found from holdfast_fence where name = p_name and slot = v_slot for update skip locked;
-      if v_found is not null then
+      if v_found is not null or not exists (select 1 from holdfast_fence where name = p_name and slot = v_slot) then
         delete from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot;
         delete from holdfast_fence where name = p_name and slot = v_slot;
       end if;
@@ -220,7 +220,13 @@ begin
   if not v_exclusive and p_kind <> 'semaphore' then
     set v_found = null;
     select slot into v_found from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1) for update skip locked;
-    set v_exclusive = v_found is null;
+    if v_found is null then
+      select slot into v_found from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
+      set v_exclusive = v_found is not null;
+      if v_found is null then -- it was deleted by hand
+        insert into holdfast_fence (name, slot, token) values (p_name, if(p_kind = 'mutex', 0, 1), 0);
+      end if;
+    end if;
   end if;
 
   turns: while not v_exclusive and not v_blocked do

@@ -32,7 +32,8 @@ final class Inbox implements Listening {
             + ") on duplicate key update seen_us = " + NOW;
 
     private static final String READ =
-            "select n, word, token, ms, attempt, id from holdfast_told where channel = '%s' order by n limit " + MOST_AT_ONCE;
+            "select n, word, token, ms, attempt, id from holdfast_told where channel = '%s' order by n limit "
+                    + MOST_AT_ONCE;
 
     private final Connection connection;
     private final String channel;

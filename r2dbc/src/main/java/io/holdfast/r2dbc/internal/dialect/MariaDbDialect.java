@@ -25,9 +25,8 @@ public final class MariaDbDialect implements Dialect {
     private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
 
     /** InnoDB has rolled back the whole transaction, so nothing was done. */
-    private static final Retry AFTER_DEADLOCK = Retry.max(3)
-            .filter(MariaDbDialect::isDeadlock)
-            .onRetryExhaustedThrow((retries, last) -> last.failure());
+    private static final Retry AFTER_DEADLOCK =
+            Retry.max(3).filter(MariaDbDialect::isDeadlock).onRetryExhaustedThrow((retries, last) -> last.failure());
 
     /** The server would end a connection that is idle for 8 hours. The longest time that each of them takes. */
     private static final int IDLE_SECONDS = 2_147_483;
@@ -55,8 +54,9 @@ public final class MariaDbDialect implements Dialect {
     public Mono<Void> prepare(Connection connection, SessionSettings settings) {
         String schema = settings.schema();
         long seconds = Math.max(1, settings.serverMillis() / 1000);
-        String limits = "set session autocommit = 1, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
-                .formatted(seconds, seconds, IDLE_SECONDS);
+        String limits =
+                "set session autocommit = 1, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
+                        .formatted(seconds, seconds, IDLE_SECONDS);
         return (schema == null ? Mono.<Void>empty() : run(connection, "use `" + schema.replace("`", "``") + "`"))
                 .then(run(connection, limits))
                 .then(run(connection, "set session transaction isolation level read committed"))

@@ -44,7 +44,10 @@ final class MariaDbErrors {
             Map.entry(1146, NO_SCHEMA),
             Map.entry(
                     1046,
-                    new KnownError(false, true, "no database is chosen: name one in the address of the connection, or to the builder as schema")),
+                    new KnownError(
+                            false,
+                            true,
+                            "no database is chosen: name one in the address of the connection, or to the builder as schema")),
             Map.entry(1049, NO_DATABASE),
             Map.entry(1044, NO_RIGHT),
             Map.entry(1142, NO_RIGHT),
@@ -56,7 +59,9 @@ final class MariaDbErrors {
             Map.entry(1792, READ_ONLY),
             Map.entry(1836, READ_ONLY),
             Map.entry(
-                    1047, new KnownError(true, false, "the node is not part of its cluster: connect to another one, or wait")),
+                    1047,
+                    new KnownError(
+                            true, false, "the node is not part of its cluster: connect to another one, or wait")),
             Map.entry(1040, NO_CONNECTION),
             Map.entry(1203, NO_CONNECTION),
             Map.entry(1226, NO_CONNECTION),
@@ -67,7 +72,8 @@ final class MariaDbErrors {
             Map.entry(DEADLOCK, new KnownError(true, true, "the transaction met another one, again and again")),
             Map.entry(
                     1665,
-                    new KnownError(false, true, "locks need READ COMMITTED: set binlog_format to ROW or MIXED on the server")),
+                    new KnownError(
+                            false, true, "locks need READ COMMITTED: set binlog_format to ROW or MIXED on the server")),
             Map.entry(1053, STOPPED),
             Map.entry(1152, STOPPED),
             Map.entry(1317, STOPPED),
@@ -78,6 +84,8 @@ final class MariaDbErrors {
     static Optional<KnownError> explain(R2dbcException error) {
         KnownError known = MEANINGS.get(error.getErrorCode());
         String state = error.getSqlState();
-        return known == null && state != null && state.startsWith("08") ? Optional.of(STOPPED) : Optional.ofNullable(known);
+        return known == null && state != null && state.startsWith("08")
+                ? Optional.of(STOPPED)
+                : Optional.ofNullable(known);
     }
 }

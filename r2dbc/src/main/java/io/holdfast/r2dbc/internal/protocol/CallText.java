@@ -31,8 +31,8 @@ public final class CallText {
                 .boxed()
                 .sorted(Comparator.<Integer, String>comparing(
                                 i -> operations.get(i).claim().key().name())
-                        .thenComparing(i -> LockText.kind(
-                                operations.get(i).claim().key().kind())))
+                        .thenComparing(i ->
+                                LockText.kind(operations.get(i).claim().key().kind())))
                 .mapToInt(Integer::intValue)
                 .toArray();
         StringBuilder text = new StringBuilder();
@@ -89,7 +89,8 @@ public final class CallText {
         int number = Integer.parseInt(words[0]);
         boolean isPush = number == 0;
         if (words.length != (isPush ? WORDS_OF_A_PUSH : WORDS_OF_AN_ANSWER)) {
-            throw new IllegalStateException("unexpected answer '%s' of the database".formatted(String.join(" ", words)));
+            throw new IllegalStateException(
+                    "unexpected answer '%s' of the database".formatted(String.join(" ", words)));
         }
         return new Answer(
                 isPush ? 0 : order[number - 1] + 1,

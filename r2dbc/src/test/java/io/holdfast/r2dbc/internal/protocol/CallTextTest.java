@@ -19,7 +19,8 @@ class CallTextTest {
     @Test
     void operationsAreSentInTheOrderOfTheirLocks() {
         assertThat(CallText.of(List.of(B, A)).batch())
-                .isEqualTo("release mutex mutex 1 1 30000 1 61277c0a 69642032|queue mutex mutex 1 1 30000 1 62 696431|");
+                .isEqualTo(
+                        "release mutex mutex 1 1 30000 1 61277c0a 69642032|queue mutex mutex 1 1 30000 1 62 696431|");
     }
 
     @Test
@@ -37,7 +38,9 @@ class CallTextTest {
     @Test
     void releaseIsSentBeforeALaterAcquisitionOfTheSameLock() {
         Operation later = operation(Operation.Verb.ACQUIRE, "a'|\n", "id3");
-        assertThat(CallText.of(List.of(A, later)).batch()).startsWith("release ").contains("|queue ");
+        assertThat(CallText.of(List.of(A, later)).batch())
+                .startsWith("release ")
+                .contains("|queue ");
     }
 
     /** It goes into the text of a statement as it stands. */

@@ -112,8 +112,7 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
     }
 
     private static List<String> files() {
-        return Stream.concat(
-                        Stream.of("bin/mariadbd", ERRORS), SCRIPTS.stream().map(it -> "share/mariadb" + it))
+        return Stream.concat(Stream.of("bin/mariadbd", ERRORS), SCRIPTS.stream().map(it -> "share/mariadb" + it))
                 .toList();
     }
 
@@ -144,7 +143,10 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
     /** The command that makes the tables of the server itself. */
     List<String> initialize(Path data) {
         List<String> command = command(data);
-        command.addAll(isMySql() ? List.of("--initialize-insecure", "--auto-generate-certs=OFF") : List.of("--bootstrap", "--skip-ssl", "--log-warnings=0"));
+        command.addAll(
+                isMySql()
+                        ? List.of("--initialize-insecure", "--auto-generate-certs=OFF")
+                        : List.of("--bootstrap", "--skip-ssl", "--log-warnings=0"));
         return command;
     }
 

@@ -46,7 +46,8 @@ final class PostgresBinaries {
                 Path to = Files.createTempDirectory("holdfast-postgres-bin");
                 unpack(to);
                 unpacked = to;
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> TemporaryFiles.delete(to), "holdfast-postgres-bin-end"));
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(() -> TemporaryFiles.delete(to), "holdfast-postgres-bin-end"));
             } catch (IOException e) {
                 throw new UncheckedIOException("could not unpack PostgreSQL", e);
             }
