@@ -67,7 +67,7 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
     }
 
     private static Path scriptsOf(Path program) {
-        Path base = program.toAbsolutePath().getParent().getParent();
+        Path base = program.toAbsolutePath().resolve("../..").normalize();
         return PLACES.stream()
                 .map(base::resolve)
                 .map(Path::normalize)
