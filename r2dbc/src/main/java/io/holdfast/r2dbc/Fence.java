@@ -23,8 +23,8 @@ import reactor.core.publisher.Mono;
  * stays open after its check keeps the next holder waiting: {@code idle_in_transaction_session_timeout} of PostgreSQL bounds that, and
  * {@code idle_transaction_timeout} of MariaDB.
  *
- * <p>PostgreSQL: the user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find. MariaDB and MySQL:
- * the same rights on the table {@code holdfast_fence}, in the database that the connection uses.
+ * <p>PostgreSQL: the user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find.
+ * MariaDB and MySQL: the same rights on the table {@code holdfast_fence}, in the database that the connection uses.
  */
 public final class Fence {
 

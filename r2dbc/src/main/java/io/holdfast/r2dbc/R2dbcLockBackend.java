@@ -39,8 +39,8 @@ import reactor.core.scheduler.Schedulers;
  * LockClient locks = LockClient.create(R2dbcLockBackend.create(connections));
  * }</pre>
  *
- * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, or {@code io/holdfast/r2dbc/mariadb/V1__holdfast.sql} for MariaDB and MySQL, which are
- * in the jar, once: with Flyway, with Liquibase, or by hand. Without it, each request fails with an error that says so.
+ * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, or {@code io/holdfast/r2dbc/mariadb/V1__holdfast.sql} for MariaDB and
+ * MySQL, once: with Flyway, with Liquibase, or by hand. Both are in the jar. Without it, each request fails with an error that says so.
  *
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own. Readers share; a queued
  * writer holds back later readers, and hands over to all of those that follow it at once. A claim of a semaphore is judged by its own number of
@@ -52,8 +52,8 @@ import reactor.core.scheduler.Schedulers;
  * session. A pool is not used: its own factory is.
  *
  * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas where
- * {@code synchronous_commit} asks for that; in MariaDB and MySQL as {@code innodb_flush_log_at_trx_commit} says. After a failover to a replica that has not received the last grants, a lock may be granted while its
- * former holder still believes that it holds it. The fence holds even then: lock and data are one log.
+ * {@code synchronous_commit} asks for that; in MariaDB and MySQL as {@code innodb_flush_log_at_trx_commit} says. After a failover to a replica that has
+ * not received the last grants, a lock may be granted while its former holder still believes that it holds it. The fence holds even then: lock and data are one log.
  *
  * <p>Answers come on the driver's threads; after a time limit, on the timer's. Thread-safe.
  */

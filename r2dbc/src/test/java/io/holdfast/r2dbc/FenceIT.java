@@ -261,8 +261,7 @@ class FenceIT {
     /** Every holder reads, pauses for up to three leases, and writes. What is committed adds up. */
     @Test
     void fencedWritersLoseNoUpdate() {
-        LockOptions tiny =
-                SHORT.toBuilder().leaseDuration(tinyLease()).build();
+        LockOptions tiny = SHORT.toBuilder().leaseDuration(tinyLease()).build();
         Mono<Integer> writer = Mono.usingWhen(
                 store.connections().create(),
                 own -> locks.lock(name)
@@ -282,7 +281,8 @@ class FenceIT {
 
     private Mono<Integer> decrement(Connection own, LockLease lease) {
         int isolation = ThreadLocalRandom.current().nextInt(2);
-        Duration pause = Duration.ofMillis(ThreadLocalRandom.current().nextInt(3 * (int) tinyLease().toMillis()));
+        Duration pause = Duration.ofMillis(
+                ThreadLocalRandom.current().nextInt(3 * (int) tinyLease().toMillis()));
         return Mono.from(own.setTransactionIsolationLevel(
                         isolation == 0 ? IsolationLevel.READ_COMMITTED : IsolationLevel.REPEATABLE_READ))
                 .then(Mono.from(own.beginTransaction()))

@@ -19,8 +19,8 @@ import reactor.util.retry.Retry;
 public final class MariaDbDialect implements Dialect {
 
     /**
-     * Without parameters: a driver would prepare it first, which is one more round trip, and some close what they have prepared in ways that wait. A channel is of letters, digits and
-     * underscores, and a batch is of letters, digits, blanks and bars.
+     * Without parameters: a driver would prepare it first, which is one more round trip, and some close what they have prepared in ways that
+     * wait. A channel is of letters, digits and underscores, and a batch is of letters, digits, blanks and bars.
      */
     private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
 
