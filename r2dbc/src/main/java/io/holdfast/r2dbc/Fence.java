@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.r2dbc.internal.dialect.Dialects;
+import io.holdfast.r2dbc.internal.dialect.FenceCheck;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
@@ -18,16 +20,13 @@ import reactor.core.publisher.Mono;
  * write of a former holder is never committed after a later grant, whatever leases, pauses or clocks do.
  *
  * <p>The lock must be in the database of the data. Check before you read what you will write, commit, and release the lease afterwards. A transaction that
- * stays open after its check keeps the next holder waiting: {@code idle_in_transaction_session_timeout} bounds that.
+ * stays open after its check keeps the next holder waiting: {@code idle_in_transaction_session_timeout} of PostgreSQL bounds that, and
+ * {@code idle_transaction_timeout} of MariaDB.
  *
- * <p>The user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find.
+ * <p>PostgreSQL: the user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find.
+ * MariaDB and MySQL: the same rights on the table {@code holdfast_fence}, in the database that the connection uses.
  */
 public final class Fence {
-
-    private static final String CONDITION = "token = %s and holder is not null for key share";
-
-    /** The name comes first: it leads the primary key. Tokens of locks of different kinds with one name are never equal. */
-    private static final String SQL = "select 1 from holdfast_lock where name = %s and " + CONDITION;
 
     private Fence() {}
 
@@ -52,21 +51,16 @@ public final class Fence {
                         "cannot check lock '%s': no transaction is open, so the check would not last until a commit"
                                 .formatted(lease.lockName())));
             }
-            return Flux.<Result>from(inTransaction
-                            .createStatement(SQL.formatted("$1", "$2"))
-                            .bind("$1", LockText.name(lease.lockName()))
-                            .bind("$2", lease.fencingToken())
-                            .execute())
+            FenceCheck check = FenceCheck.of(inTransaction.getMetadata().getDatabaseProductName());
+            return Flux.<Result>from(
+                            check.statement(inTransaction, LockText.name(lease.lockName()), lease.fencingToken())
+                                    .execute())
                     .concatMap(result -> result.map(row -> true))
                     .next()
                     .switchIfEmpty(Mono.error(() -> lost(lease, null)))
-                    .onErrorMap(Fence::isSerializationFailure, error -> lost(lease, error))
+                    .onErrorMap(R2dbcException.class, error -> check.isLost(error) ? lost(lease, error) : error)
                     .then();
         });
-    }
-
-    private static boolean isSerializationFailure(Throwable error) {
-        return error instanceof R2dbcException answered && "40001".equals(answered.getSqlState());
     }
 
     private static LockLostException lost(LockLease lease, @Nullable Throwable cause) {
@@ -79,7 +73,7 @@ public final class Fence {
     }
 
     /**
-     * The same check for JDBC and JPA, as a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
+     * The check of PostgreSQL for JDBC and JPA, as a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
      * LockLease#fencingToken()}. Run it in the transaction. One row: the lease is the current one until the transaction ends. No row, or SQL
      * state 40001: roll back.
      *
@@ -88,6 +82,21 @@ public final class Fence {
      * @return such as {@code select 1 from holdfast_lock where name = ? and …}
      */
     public static String sql() {
-        return SQL.formatted("?", "?");
+        return Dialects.POSTGRESQL.fence().text("?", "?");
+    }
+
+    /**
+     * The check of one database for JDBC and JPA, as a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
+     * LockLease#fencingToken()}. Run it in the transaction. One row: the lease is the current one until the transaction ends. No row, or an
+     * error: roll back. With MariaDB and MySQL, the text of the connection must be UTF-8, as is usual.
+     *
+     * <p>It does not fit a lock name that has the character U+0000 or U+0001.
+     *
+     * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} tells it
+     * @return such as {@code select 1 from holdfast_fence seen where seen.name = ? and …}
+     * @throws IllegalArgumentException if it is another database
+     */
+    public static String sql(String database) {
+        return Dialects.of(requireNonNull(database, "database")).fence().text("?", "?");
     }
 }

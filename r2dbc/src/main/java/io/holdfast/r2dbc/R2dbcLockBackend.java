@@ -2,7 +2,9 @@ package io.holdfast.r2dbc;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.r2dbc.internal.dialect.PostgresDialect;
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.Dialects;
+import io.holdfast.r2dbc.internal.dialect.InboxSettings;
 import io.holdfast.r2dbc.internal.operation.BackendSettings;
 import io.holdfast.r2dbc.internal.operation.LockOperations;
 import io.holdfast.spi.Closing;
@@ -17,6 +19,7 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -25,17 +28,19 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Locks in the database that has the data: PostgreSQL, 13 or newer, with the driver {@code r2dbc-postgresql}.
+ * Locks in the database that has the data: PostgreSQL 13 or newer with the driver {@code r2dbc-postgresql}, MariaDB 10.6 or newer with
+ * {@code r2dbc-mariadb}, MySQL 8.0.22 or newer with {@code r2dbc-mysql} of asyncer.io. The factory tells which.
  *
- * <p>Waiters queue in the database, first come, first served; a release hands the lock to the next one and tells only its client. Calls that meet
+ * <p>Waiters queue in the database, first come, first served; a release hands the lock to the next one and tells only its client: PostgreSQL notifies it, and
+ * a client of MariaDB or MySQL looks every 20 to 160 ms, once for all of its claims, while one of them waits. Calls that meet
  * share one transaction, and so one flush of the disk. {@link Fence} lets a transaction commit only while a lease is the current one.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(R2dbcLockBackend.create(connections));
  * }</pre>
  *
- * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, which is in the jar, once: with Flyway, with Liquibase, or by hand. Without
- * it, each request fails with an error that says so.
+ * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, or {@code io/holdfast/r2dbc/mariadb/V1__holdfast.sql} for MariaDB and
+ * MySQL, once: with Flyway, with Liquibase, or by hand. Both are in the jar. Without it, each request fails with an error that says so.
  *
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own. Readers share; a queued
  * writer holds back later readers, and hands over to all of those that follow it at once. A claim of a semaphore is judged by its own number of
@@ -43,12 +48,12 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>Connections</b>: at most three, whatever the number of locks and waiters, made with the factory when they are needed: one for calls, one for calls that
  * wait for a row that another client has locked, and one that listens, once a claim has to wait. None has a transaction open between two calls. They
- * must lead to the server directly: a proxy that changes the server's connection between transactions breaks {@code LISTEN}. A pool is not used: its own
- * factory is.
+ * must lead to the server directly: a proxy that changes the server's connection between transactions breaks {@code LISTEN} and the settings of the
+ * session. A pool is not used: its own factory is.
  *
  * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas where
- * {@code synchronous_commit} asks for that. After a failover to a replica that has not received the last grants, a lock may be granted while its
- * former holder still believes that it holds it. The fence holds even then: lock and data are one log.
+ * {@code synchronous_commit} asks for that; in MariaDB and MySQL as {@code innodb_flush_log_at_trx_commit} says. After a failover to a replica that has
+ * not received the last grants, a lock may be granted while its former holder still believes that it holds it. The fence holds even then: lock and data are one log.
  *
  * <p>Answers come on the driver's threads; after a time limit, on the timer's. Thread-safe.
  */
@@ -58,11 +63,13 @@ public final class R2dbcLockBackend implements LockBackend {
             Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
 
     private final LockOperations operations;
+    private final String name;
     private final Closing closing;
 
-    private R2dbcLockBackend(LockOperations operations) {
+    private R2dbcLockBackend(LockOperations operations, String database) {
         this.operations = operations;
-        closing = new Closing("the back end in PostgreSQL", operations.close());
+        name = database.toLowerCase(Locale.ROOT);
+        closing = new Closing("the back end in " + database, operations.close());
     }
 
     /**
@@ -70,7 +77,7 @@ public final class R2dbcLockBackend implements LockBackend {
      *
      * @param connections makes connections to the database, with a user that has the rights to the schema; stays the caller's
      * @return a back end that has not connected yet
-     * @throws IllegalArgumentException if it is not for PostgreSQL
+     * @throws IllegalArgumentException if it is for another database
      */
     public static R2dbcLockBackend create(ConnectionFactory connections) {
         return builder(connections).build();
@@ -81,16 +88,12 @@ public final class R2dbcLockBackend implements LockBackend {
      *
      * @param connections makes connections to the database, with a user that has the rights to the schema; stays the caller's
      * @return a builder
-     * @throws IllegalArgumentException if it is not for PostgreSQL
+     * @throws IllegalArgumentException if it is for another database
      */
     public static Builder builder(ConnectionFactory connections) {
         requireNonNull(connections, "connections");
-        String database = connections.getMetadata().getName();
-        if (!database.equals("PostgreSQL")) {
-            throw new IllegalArgumentException(
-                    "connections must be to PostgreSQL, the only database that is supported, and are to " + database);
-        }
-        return new Builder(unwrapped(connections));
+        Dialects database = Dialects.of(connections.getMetadata().getName());
+        return new Builder(unwrapped(connections), database);
     }
 
     private static ConnectionFactory unwrapped(ConnectionFactory factory) {
@@ -141,9 +144,14 @@ public final class R2dbcLockBackend implements LockBackend {
         return FEATURES;
     }
 
+    /**
+     * Names the database: {@code postgresql}, {@code mariadb} or {@code mysql}, as the driver tells it.
+     *
+     * @return always the same
+     */
     @Override
     public String name() {
-        return "postgresql";
+        return name;
     }
 
     @Override
@@ -160,19 +168,22 @@ public final class R2dbcLockBackend implements LockBackend {
     public static final class Builder {
 
         private final ConnectionFactory connections;
+        private final Dialects database;
         private @Nullable String schema;
         private Duration claimTime = Duration.ofSeconds(2);
         private Duration replyTimeout = Duration.ofSeconds(2);
         private @Nullable Scheduler timer;
 
-        private Builder(ConnectionFactory connections) {
+        private Builder(ConnectionFactory connections, Dialects database) {
             this.connections = connections;
+            this.database = database;
         }
 
         /**
-         * Sets the schema that has the tables and functions.
+         * Sets the schema that has the tables and functions. MariaDB and MySQL call it a database.
          *
-         * @param name as in the catalogue, without quotes; default: the search path of the user finds them
+         * @param name as in the catalogue, without quotes; default: the search path of the user finds them, or they are in the database of the
+         *     connection
          * @return this
          * @throws IllegalArgumentException if it is blank
          */
@@ -237,21 +248,27 @@ public final class R2dbcLockBackend implements LockBackend {
          * @return a back end
          */
         public R2dbcLockBackend build() {
-            return new R2dbcLockBackend(new LockOperations(settings()));
+            return new R2dbcLockBackend(new LockOperations(settings()), database.database());
         }
 
         /**
-         * Makes a look into the locks of such a back end, for operators. Connects nowhere yet.
+         * Makes a look into the locks of such a back end, for operators. Connects nowhere yet. For PostgreSQL only so far.
          *
          * @return an inspector
+         * @throws UnsupportedOperationException if the connections are to MariaDB or MySQL
          */
         public R2dbcLockInspector inspector() {
+            if (database != Dialects.POSTGRESQL) {
+                throw new UnsupportedOperationException("the inspector looks into PostgreSQL only, and the connections are to "
+                        + database.database() + ": read the tables holdfast_lock and holdfast_waiter");
+            }
             return new R2dbcLockInspector(settings());
         }
 
         private BackendSettings settings() {
             Scheduler clock = timer == null ? Schedulers.parallel() : timer;
-            return new BackendSettings(connections, new PostgresDialect(), schema, claimTime, replyTimeout, clock);
+            Dialect dialect = database.with(new InboxSettings(claimTime, replyTimeout, clock));
+            return new BackendSettings(connections, dialect, schema, claimTime, replyTimeout, clock);
         }
     }
 }

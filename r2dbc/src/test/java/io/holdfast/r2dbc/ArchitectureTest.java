@@ -103,7 +103,7 @@ class ArchitectureTest {
                 .that(DescribedPredicate.not(resideInAPackage(ROOM + "dialect")))
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.r2dbc.postgresql..")
+                .resideInAnyPackage("io.r2dbc.postgresql..", "org.mariadb..", "io.asyncer..")
                 .check(CODE);
     }
 

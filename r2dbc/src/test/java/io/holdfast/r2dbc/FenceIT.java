@@ -11,6 +11,7 @@ import io.holdfast.LockOptions;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterAll;
@@ -18,12 +19,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A lease is checked in the transaction of the data. The holders here are paused for longer than their leases, and never told. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FenceIT {
 
     private static final LockOptions SHORT = LockOptions.builder()
@@ -37,30 +40,60 @@ class FenceIT {
             .waitTimeout(Duration.ZERO)
             .build();
 
-    private static Store store;
-    private static R2dbcLockBackend backend;
-    private static LockClient locks;
+    private static final LockOptions PATIENT =
+            ONE_LOOK.toBuilder().waitTimeout(Duration.ofSeconds(10)).build();
 
-    private final String name = "fence/" + UUID.randomUUID();
+    private Store store;
+    private R2dbcLockBackend backend;
+    private LockClient locks;
+
+    private String name;
     private Connection data;
 
+    /** PostgreSQL here. */
+    Store newStore() {
+        return Store.start();
+    }
+
+    List<String> isolations() {
+        return List.of("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE");
+    }
+
+    /** Of the writers that are paused for up to three times this; several round trips. */
+    Duration tinyLease() {
+        return Duration.ofMillis(30);
+    }
+
+    /** How often each of them tries. */
+    int rounds() {
+        return 15;
+    }
+
+    /** Of the database, as the driver names it. */
+    String sql() {
+        return Fence.sql();
+    }
+
     @BeforeAll
-    static void start() {
-        store = Store.start();
-        store.execute("create table stock (item text primary key, amount integer not null)");
+    void start() {
+        store = newStore();
+        store.execute("create table stock (item varchar(100) primary key, amount integer not null)");
         backend = R2dbcLockBackend.create(store.connections());
         locks = LockClient.create(backend);
     }
 
     @AfterAll
-    static void stop() {
-        locks.close().block(Store.PATIENCE);
-        Store.end(backend);
-        store.close();
+    void stop() {
+        if (store != null) {
+            locks.close().block(Store.PATIENCE);
+            Store.end(backend);
+            store.close();
+        }
     }
 
     @BeforeEach
     void open() {
+        name = "fence/" + UUID.randomUUID();
         data = store.connect();
         store.execute("insert into stock values ('%s', 10)".formatted(name));
     }
@@ -100,7 +133,7 @@ class FenceIT {
 
     /** The transaction of the paused holder may have begun, and read, before the later grant. */
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void pausedHolderFailsAfterALaterGrant(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
@@ -117,7 +150,7 @@ class FenceIT {
 
     /** The later grant was made and given back: the row has no holder again, or the holder's own next token. */
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void pausedHolderFailsAfterALaterGrantThatHasEnded(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
@@ -132,7 +165,7 @@ class FenceIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void nobodyIsGrantedTheLockBetweenCheckAndCommit(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
@@ -144,7 +177,7 @@ class FenceIT {
                 .as("granted while the fenced transaction was open")
                 .isNull();
 
-        Mono<LockLease> waiting = locks.lock(name).with(SHORT).acquire().cache();
+        Mono<LockLease> waiting = locks.lock(name).with(PATIENT).acquire().cache();
         var unused = waiting.subscribe();
         run(write(data, before - 1));
         run(data.commitTransaction());
@@ -156,7 +189,7 @@ class FenceIT {
 
     /** It is the same grant still. */
     @ParameterizedTest
-    @ValueSource(strings = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    @MethodSource("isolations")
     void renewalsPassTheFenceAndDoNotBreakIt(String isolation) {
         LockLease lease = acquire(ONE_LOOK);
         begin(IsolationLevel.valueOf(isolation));
@@ -214,9 +247,9 @@ class FenceIT {
     @Test
     void textForJdbcIsTheSameCheck() {
         LockLease lease = acquire(ONE_LOOK);
-        assertThat(rowsOf(Fence.sql(), lease)).isEqualTo(1);
+        assertThat(rowsOf(sql(), lease)).isEqualTo(1);
         run(lease.release());
-        assertThat(rowsOf(Fence.sql(), lease)).isZero();
+        assertThat(rowsOf(sql(), lease)).isZero();
     }
 
     private int rowsOf(String sql, LockLease lease) {
@@ -228,8 +261,7 @@ class FenceIT {
     /** Every holder reads, pauses for up to three leases, and writes. What is committed adds up. */
     @Test
     void fencedWritersLoseNoUpdate() {
-        LockOptions tiny =
-                SHORT.toBuilder().leaseDuration(Duration.ofMillis(30)).build();
+        LockOptions tiny = SHORT.toBuilder().leaseDuration(tinyLease()).build();
         Mono<Integer> writer = Mono.usingWhen(
                 store.connections().create(),
                 own -> locks.lock(name)
@@ -238,17 +270,19 @@ class FenceIT {
                         .flatMap(lease -> decrement(own, lease))
                         .onErrorResume(
                                 error -> Mono.from(own.rollbackTransaction()).thenReturn(0))
-                        .repeat(14)
+                        .repeat(rounds() - 1)
                         .reduce(Integer::sum),
                 Connection::close);
-        int committed = run(Flux.range(0, 8).flatMap(i -> writer, 8).reduce(Integer::sum));
+        int committed =
+                Flux.range(0, 8).flatMap(i -> writer, 8).reduce(Integer::sum).block(Store.PATIENCE.multipliedBy(3));
         assertThat(committed).isPositive();
         assertThat(stored()).isEqualTo(10 - committed);
     }
 
     private Mono<Integer> decrement(Connection own, LockLease lease) {
         int isolation = ThreadLocalRandom.current().nextInt(2);
-        Duration pause = Duration.ofMillis(ThreadLocalRandom.current().nextInt(90));
+        Duration pause = Duration.ofMillis(
+                ThreadLocalRandom.current().nextInt(3 * (int) tinyLease().toMillis()));
         return Mono.from(own.setTransactionIsolationLevel(
                         isolation == 0 ? IsolationLevel.READ_COMMITTED : IsolationLevel.REPEATABLE_READ))
                 .then(Mono.from(own.beginTransaction()))
@@ -282,17 +316,14 @@ class FenceIT {
     }
 
     private Mono<Integer> read(Connection at) {
-        return Flux.from(at.createStatement("select amount from stock where item = $1")
-                        .bind("$1", name)
+        return Flux.from(at.createStatement("select amount from stock where item = '%s'".formatted(name))
                         .execute())
                 .concatMap(result -> result.map(row -> row.get(0, Integer.class)))
                 .single();
     }
 
     private Mono<Void> write(Connection at, int amount) {
-        return Flux.from(at.createStatement("update stock set amount = $2 where item = $1")
-                        .bind("$1", name)
-                        .bind("$2", amount)
+        return Flux.from(at.createStatement("update stock set amount = %d where item = '%s'".formatted(amount, name))
                         .execute())
                 .concatMap(result -> result.getRowsUpdated())
                 .then();

@@ -28,7 +28,7 @@ class R2dbcFailoverIT {
     /** The new primary knows the holder of before: for it, the last one has never held the lock. */
     @Test
     void formerHolderCommitsNothingOnAPromotedReplicaThatMissedItsGrant() {
-        try (Store primary = Store.start();
+        try (PostgresStore primary = Store.start();
                 Store replica = primary.replica()) {
             LockClient locks = LockClient.create(R2dbcLockBackend.create(primary.connections()));
             LockLease known = run(locks.lock("failover").with(SHORT).acquire());

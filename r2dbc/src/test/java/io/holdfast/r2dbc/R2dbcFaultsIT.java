@@ -16,7 +16,6 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.testkit.ExclusionProbe;
-import io.holdfast.testkit.server.PostgresServer;
 import io.holdfast.testkit.server.TcpProxy;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -35,48 +34,57 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Connections and servers that end at a bad moment. After each test nothing is held, and nothing waits. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcFaultsIT {
 
     private static final Duration LONG = Duration.ofSeconds(30);
-    private static final Duration REPLY_TIMEOUT = Duration.ofMillis(700);
     private static final LockOptions PATIENT =
             LockOptions.builder().waitTimeout(Duration.ofSeconds(20)).build();
 
-    private static Store store;
-    private static TcpProxy proxy;
+    private Store store;
+    private TcpProxy proxy;
 
-    private final String name = "faults/" + UUID.randomUUID();
+    private String name;
     private R2dbcLockBackend backend;
     private R2dbcLockBackend behindProxy;
 
+    /** PostgreSQL here. */
+    Store newStore() {
+        return Store.start();
+    }
+
     @BeforeAll
-    static void start() {
-        store = Store.start();
+    void start() {
+        store = newStore();
         proxy = TcpProxy.to(store.server().host(), store.server().port());
     }
 
     @AfterAll
-    static void stop() {
-        proxy.close();
-        store.close();
+    void stop() {
+        if (store != null) {
+            proxy.close();
+            store.close();
+        }
     }
 
     @BeforeEach
     void create() {
+        name = "faults/" + UUID.randomUUID();
         backend = builder(store.server().port());
         behindProxy = builder(proxy.port());
     }
 
-    private static R2dbcLockBackend builder(int port) {
-        return R2dbcLockBackend.builder(store.connections(PostgresServer.USER, port))
+    private R2dbcLockBackend builder(int port) {
+        return R2dbcLockBackend.builder(store.connectionsBy(port))
                 .claimTime(Duration.ofMillis(300))
-                .replyTimeout(REPLY_TIMEOUT)
+                .replyTimeout(store.replyTimeout())
                 .build();
     }
 
@@ -102,7 +110,7 @@ class R2dbcFaultsIT {
         Store.end(noting);
     }
 
-    private static ConnectionFactory noting(List<Connection> made) {
+    private ConnectionFactory noting(List<Connection> made) {
         ConnectionFactory factory = store.connections();
         return new ConnectionFactory() {
             @Override
@@ -117,7 +125,7 @@ class R2dbcFaultsIT {
         };
     }
 
-    private static void killAndNotice(List<Connection> made) {
+    private void killAndNotice(List<Connection> made) {
         store.killClientConnections();
         eventually(() -> made.stream().noneMatch(it -> run(it.validate(ValidationDepth.LOCAL))));
     }
@@ -135,8 +143,7 @@ class R2dbcFaultsIT {
         LockClaim second = claim(Waiting.NONE);
         Mono<LockAttempt> attempt = backend.tryAcquire(second).cache();
         Disposable unused = attempt.subscribe(answer -> {}, error -> {});
-        eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
-                .isEmpty());
+        eventually(store::hasBlockedCall);
         store.killClientConnections();
         assertThatThrownBy(() -> run(attempt)).isInstanceOfSatisfying(LockBackendException.class, error -> {
             assertThat(error.isTransient()).isTrue();
@@ -156,7 +163,8 @@ class R2dbcFaultsIT {
         assertThatThrownBy(() -> run(behindProxy.tryAcquire(claim)))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining(name)
-                .hasMessageContaining("after 700 ms");
+                .hasMessageContaining(
+                        "after %d ms".formatted(store.replyTimeout().toMillis()));
         assertThat(store.leftovers()).as("granted, and not told").hasSize(1);
 
         LockAttempt.Acquired again = (LockAttempt.Acquired) run(behindProxy.tryAcquire(claim.withAttempt(2)));
@@ -195,9 +203,7 @@ class R2dbcFaultsIT {
         LockLease held = run(locks.lock(name).acquire());
         Mono<LockLease> waiting = other.lock(name).with(PATIENT).acquire().cache();
         Disposable unused = waiting.subscribe();
-        eventually(() -> store.texts("select 1 from pg_stat_activity where query ilike 'listen%'")
-                        .size()
-                == 1);
+        eventually(() -> store.listeners() == 1);
         proxy.dropOnOpen(TcpProxy.Direction.TO_CLIENT);
         run(held.release());
         LockLease next = run(waiting);
@@ -216,9 +222,7 @@ class R2dbcFaultsIT {
         Mono<LockLease> first = turn(other, order, "first");
         Mono<LockLease> second = turn(locks, order, "second");
         store.killClientConnections();
-        eventually(() -> store.texts("select 1 from pg_stat_activity where query ilike 'listen%'")
-                        .size()
-                == 2);
+        eventually(() -> store.listeners() == 2);
         // Each has looked again, under its new channel.
         eventually(() -> store.texts("select 1 from holdfast_waiter where channel like '%\\_0'")
                 .isEmpty());
@@ -299,7 +303,7 @@ class R2dbcFaultsIT {
         }
         assertThatThrownBy(() -> run(held))
                 .isInstanceOf(LockBackendException.class)
-                .hasMessageContaining("pg_stat_activity");
+                .hasMessageContaining(store.lockedRowAdvice());
         run(locker.rollbackTransaction());
         run(locker.close());
         assertThat(run(backend.release(claim))).isEqualTo(Ownership.HELD);
@@ -391,8 +395,7 @@ class R2dbcFaultsIT {
     }
 
     private void lockRow(Connection locker) {
-        run(Flux.from(locker.createStatement("select 1 from holdfast_lock where name = $1 for update")
-                        .bind("$1", name)
+        run(Flux.from(locker.createStatement("select 1 from holdfast_lock where name = '%s' for update".formatted(name))
                         .execute())
                 .concatMap(result -> result.map(row -> 1))
                 .collectList());

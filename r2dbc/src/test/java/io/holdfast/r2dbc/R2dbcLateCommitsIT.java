@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
  */
 class R2dbcLateCommitsIT {
 
-    private static Store store;
+    private static PostgresStore store;
 
     private final LockClaim claim = LockClaim.first(
             LockKey.of(LockKind.MUTEX, "late/" + UUID.randomUUID()),

@@ -7,19 +7,27 @@ import java.util.Collection;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
 
+/** Each database has a class that says which server it is. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcLockBackendContractIT implements LockBackendContract {
 
     /** Short, since the contract waits for it with a real clock. */
     private static final Duration CLAIM_TIME = Duration.ofMillis(500);
 
-    private static Store store;
-    private static R2dbcLockBackend backend;
-    private static R2dbcLockBackend another;
+    private Store store;
+    private R2dbcLockBackend backend;
+    private R2dbcLockBackend another;
+
+    /** PostgreSQL here. */
+    Store newStore() {
+        return Store.start();
+    }
 
     @BeforeAll
-    static void start() {
-        store = Store.start();
+    void start() {
+        store = newStore();
         backend = R2dbcLockBackend.builder(store.connections())
                 .claimTime(CLAIM_TIME)
                 .build();
@@ -29,10 +37,12 @@ class R2dbcLockBackendContractIT implements LockBackendContract {
     }
 
     @AfterAll
-    static void stop() {
+    void stop() {
         Store.end(backend);
         Store.end(another);
-        store.close();
+        if (store != null) {
+            store.close();
+        }
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -31,7 +32,7 @@ public interface Dialect {
     /** Renews only, in one statement; an answer per operation. */
     Flux<Answer> renew(Connection connection, boolean isPatient, List<Operation> batch);
 
-    /** Tells clients, in a transaction that writes nothing. */
+    /** Tells clients, in a transaction of its own. Not asked for where {@link #call} itself tells other clients. */
     Mono<Void> push(Connection connection, List<Push.Message> messages);
 
     /** Deletes what is out of date, if that is due. */
@@ -48,9 +49,10 @@ public interface Dialect {
     /**
      * Listens, and tells others that this client lives for as long as the connection does.
      *
+     * @param hasWaiting whether any claim of this client waits now
      * @return what is heard, once listening is in force
      */
-    Mono<Flux<String>> listen(Connection connection, String channel);
+    Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting);
 
     /** What an error is; empty for one that is not known. */
     Optional<KnownError> explain(Throwable error);

@@ -15,6 +15,7 @@ import io.r2dbc.spi.Wrapped;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -149,7 +150,7 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public Mono<Flux<String>> listen(Connection connection, String channel) {
+    public Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting) {
         PostgresqlConnection listening = unwrap(connection);
         return Mono.defer(() -> {
             // Before LISTEN: what comes at once is not to be missed. It ends with the connection.
@@ -161,8 +162,15 @@ public final class PostgresDialect implements Dialect {
                             .createStatement("select pg_advisory_lock(hashtextextended($1, 0))")
                             .bind("$1", channel))
                     .then(done(connection.createStatement("listen \"" + channel + "\"")))
-                    .thenReturn(heard.asFlux());
+                    .thenReturn(new Notifications(heard.asFlux().flatMapIterable(Push::read)));
         });
+    }
+
+    /** The server sends them by itself. */
+    private record Notifications(Flux<Push> heard) implements Listening {
+
+        @Override
+        public void claimWaits() {}
     }
 
     private static void pass(Notification notification, String channel, Sinks.Many<String> heard) {

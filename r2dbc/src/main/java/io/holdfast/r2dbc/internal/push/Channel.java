@@ -1,14 +1,14 @@
 package io.holdfast.r2dbc.internal.push;
 
+import io.holdfast.r2dbc.internal.dialect.Listening;
 import io.holdfast.r2dbc.internal.lane.Connections;
-import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
@@ -52,6 +52,12 @@ public final class Channel {
     /** Guarded by this. */
     private @Nullable Disposable heartbeat;
 
+    /** What the connection hears. Guarded by this. */
+    private @Nullable Listening listening;
+
+    /** The subscription to that. Guarded by this. */
+    private @Nullable Disposable hearing;
+
     /** Opens nothing yet. */
     public Channel(Connections connections, Watches watches) {
         this.connections = connections;
@@ -63,16 +69,29 @@ public final class Channel {
         return name;
     }
 
-    /** Begins to listen, unless it does already. The one place that subscribes to this. */
+    /** A claim waits: begins to listen, unless it does already. */
     public void open() {
-        int number;
+        Listening present;
+        int number = 0;
         synchronized (this) {
-            if (isOpening || isClosed) {
+            if (isClosed) {
                 return;
             }
-            isOpening = true;
-            number = ++opening;
+            present = listening;
+            if (!isOpening) {
+                isOpening = true;
+                number = ++opening;
+            }
         }
+        if (present != null) {
+            present.claimWaits();
+        } else if (number > 0) {
+            open(number);
+        }
+    }
+
+    /** The one place that subscribes to this. */
+    private void open(int number) {
         Disposable unused = connections.open().subscribe(fresh -> listen(fresh, number), error -> lost(number));
     }
 
@@ -87,26 +106,35 @@ public final class Channel {
             return;
         }
         Disposable unused = connections
-                .limited(connections.dialect().listen(fresh, name))
+                .limited(connections.dialect().listen(fresh, name, watches::hasWaiting))
                 .subscribe(heard -> opened(fresh, heard, number), error -> lost(number));
     }
 
-    private void opened(Connection listening, Flux<String> heard, int number) {
+    private void opened(Connection open, Listening fresh, int number) {
         synchronized (this) {
             if (isClosed) {
                 return;
             }
             pause = FIRST_PAUSE;
+            listening = fresh;
             heartbeat = connections
                     .timer()
                     .schedulePeriodically(
-                            () -> beat(listening, number),
+                            () -> beat(open, number),
                             HEARTBEAT.toMillis(),
                             HEARTBEAT.toMillis(),
                             TimeUnit.MILLISECONDS);
         }
-        Disposable unused = heard.subscribe(
-                text -> Push.read(text).forEach(watches::tell), error -> lost(number), () -> lost(number));
+        Disposable begun = fresh.heard().subscribe(watches::tell, error -> lost(number), () -> lost(number));
+        boolean isOver;
+        synchronized (this) {
+            isOver = listening != fresh;
+            hearing = isOver ? null : begun;
+        }
+        if (isOver) {
+            begun.dispose();
+            return;
+        }
         watches.arm();
     }
 
@@ -121,12 +149,14 @@ public final class Channel {
     private void lost(int number) {
         Connection before;
         Duration now;
+        Disposable heard;
         synchronized (this) {
             if (isClosed || !isOpening || number != opening) {
                 return;
             }
             before = connection;
             stopHeartbeat();
+            heard = stopHearing();
             connection = null;
             isOpening = false;
             now = pause;
@@ -135,6 +165,7 @@ public final class Channel {
             name = beginning + number;
         }
         watches.disarm();
+        heard.dispose();
         if (before != null) {
             connections.close(before);
         }
@@ -155,17 +186,28 @@ public final class Channel {
         }
     }
 
+    /** What it heard; the connection is given up, so it does not matter that a question on it may be cancelled. Guarded by this. */
+    private Disposable stopHearing() {
+        Disposable heard = hearing;
+        hearing = null;
+        listening = null;
+        return heard == null ? Disposables.disposed() : heard;
+    }
+
     /** Ends it for good. */
     public Mono<Void> close() {
         return Mono.defer(() -> {
             Connection last;
+            Disposable heard;
             synchronized (this) {
                 isClosed = true;
                 isOpening = false;
                 stopHeartbeat();
+                heard = stopHearing();
                 last = connection;
                 connection = null;
             }
+            heard.dispose();
             return last == null
                     ? Mono.empty()
                     : connections.limited(Mono.from(last.close())).onErrorComplete();

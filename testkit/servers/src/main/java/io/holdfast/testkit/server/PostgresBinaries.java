@@ -46,7 +46,8 @@ final class PostgresBinaries {
                 Path to = Files.createTempDirectory("holdfast-postgres-bin");
                 unpack(to);
                 unpacked = to;
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(to), "holdfast-postgres-bin-end"));
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(() -> TemporaryFiles.delete(to), "holdfast-postgres-bin-end"));
             } catch (IOException e) {
                 throw new UncheckedIOException("could not unpack PostgreSQL", e);
             }
@@ -179,16 +180,6 @@ final class PostgresBinaries {
             return Files.readString(directory.resolve("log"), StandardCharsets.UTF_8);
         } catch (IOException e) {
             return "no log: " + e.getMessage();
-        }
-    }
-
-    private static void delete(Path directory) {
-        try (var files = Files.walk(directory)) {
-            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException e) {
-            // What is left is in the directory for temporary files.
         }
     }
 }

@@ -9,11 +9,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its methods block, and may be called from any thread, one at a time.
  */
-public final class PostgresServer implements AutoCloseable {
+public final class PostgresServer implements SqlServer {
 
     /** The system property that names a directory with {@code initdb} and {@code postgres}: {@value}. */
     public static final String BINARIES = "holdfast.postgres.bin";
@@ -114,7 +112,7 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /** Starts it again, with the data that it has. */
+    @Override
     public void start() {
         List<String> arguments = new ArrayList<>(List.of(
                 "-D",
@@ -133,30 +131,22 @@ public final class PostgresServer implements AutoCloseable {
         awaitAnswer(process);
     }
 
-    /** Stops it in order: connections are ended, what was committed asynchronously is written. */
+    @Override
     public void stop() {
         signal("INT");
     }
 
-    /** Stops it as a crash does: the next start recovers. */
+    @Override
     public void crash() {
         signal("QUIT");
     }
 
-    /**
-     * The server's host.
-     *
-     * @return an address
-     */
+    @Override
     public String host() {
         return "127.0.0.1";
     }
 
-    /**
-     * The server's port, the same after a restart.
-     *
-     * @return a port of {@link #host}
-     */
+    @Override
     public int port() {
         return port;
     }
@@ -175,18 +165,11 @@ public final class PostgresServer implements AutoCloseable {
         return running.pid();
     }
 
-    /** Ends it and removes its data. */
     @Override
     public void close() {
         crash();
         boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("could not remove " + directory, e);
-        }
+        TemporaryFiles.delete(directory);
     }
 
     private void signal(String name) {

@@ -1,0 +1,144 @@
+package io.holdfast.r2dbc.internal.dialect;
+
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.Readable;
+import io.r2dbc.spi.Result;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * What a client is told, by a table that it reads while claims of it wait: 20 ms after it has read something, then at doubled pauses. One question for all
+ * of its claims. It also writes each second that the client lives. While no claim waits, nothing is asked or written.
+ */
+final class Inbox implements Listening {
+
+    /** The procedures take a client for dead after three times this. */
+    private static final long BEAT_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private static final int MOST_AT_ONCE = 512;
+
+    private static final String NOW = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))";
+
+    private static final String BEAT = "insert into holdfast_client (channel, seen_us) values ('%s', " + NOW
+            + ") on duplicate key update seen_us = " + NOW;
+
+    private static final String READ =
+            "select n, word, token, ms, attempt, id from holdfast_told where channel = '%s' order by n limit "
+                    + MOST_AT_ONCE;
+
+    private final Connection connection;
+    private final String channel;
+    private final InboxSettings settings;
+    private final BooleanSupplier hasWaiting;
+
+    /** Ends a pause while no claim waits. Written by the loop, before it asks whether one does. */
+    private volatile Sinks.Empty<Void> wake = Sinks.empty();
+
+    /** Written by the loop, and by claims that begin to wait. */
+    private volatile Duration pause = InboxSettings.SHORTEST_PAUSE;
+
+    /** Written by the loop. */
+    private long beatenNanos;
+
+    private record Told(long number, Push push) {}
+
+    private Inbox(Connection connection, String channel, InboxSettings settings, BooleanSupplier hasWaiting) {
+        this.connection = connection;
+        this.channel = channel;
+        this.settings = settings;
+        this.hasWaiting = hasWaiting;
+    }
+
+    /** Others take this client for alive from now on. */
+    static Mono<Listening> open(
+            Connection connection, String channel, InboxSettings settings, BooleanSupplier hasWaiting) {
+        return Mono.defer(() -> {
+            Inbox inbox = new Inbox(connection, channel, settings, hasWaiting);
+            return inbox.beat().thenReturn(inbox);
+        });
+    }
+
+    @Override
+    public void claimWaits() {
+        pause = InboxSettings.SHORTEST_PAUSE;
+        Sinks.EmitResult unused = wake.tryEmitEmpty();
+    }
+
+    @Override
+    public Flux<Push> heard() {
+        return Flux.defer(this::look).repeatWhen(looks -> looks.concatMap(count -> pause(count > 0)));
+    }
+
+    private Mono<Boolean> pause(boolean hasHeard) {
+        Sinks.Empty<Void> next = Sinks.empty();
+        wake = next;
+        if (!hasWaiting.getAsBoolean()) {
+            return next.asMono().thenReturn(true);
+        }
+        Duration now = hasHeard ? InboxSettings.SHORTEST_PAUSE : pause;
+        Duration doubled = now.multipliedBy(2);
+        Duration longest = settings.longestPause();
+        pause = doubled.compareTo(longest) < 0 ? doubled : longest;
+        return Mono.delay(now, settings.timer()).thenReturn(true);
+    }
+
+    /** What came since the last look. It is deleted after it was passed on: a claim that is told twice takes no harm. */
+    private Flux<Push> look() {
+        boolean isBeatDue = now() - beatenNanos >= BEAT_NANOS;
+        return (isBeatDue ? beat() : Mono.<Void>empty())
+                .then(read().collectList())
+                .timeout(settings.replyTimeout(), settings.timer())
+                .flatMapMany(told -> told.isEmpty()
+                        ? Flux.empty()
+                        : Flux.fromIterable(told).map(Told::push).concatWith(delete(told)));
+    }
+
+    private Flux<Told> read() {
+        return Flux.defer(() -> Flux.<Result>from(
+                        connection.createStatement(READ.formatted(channel)).execute())
+                .concatMap(result -> result.map(Inbox::told)));
+    }
+
+    private static Told told(Readable row) {
+        Answer answer = new Answer(
+                0,
+                Objects.requireNonNull(row.get(1, String.class)),
+                number(row, 2),
+                number(row, 3),
+                (int) number(row, 4),
+                null,
+                row.get(5, String.class));
+        return new Told(number(row, 0), Push.of(answer));
+    }
+
+    private static long number(Readable row, int column) {
+        return Objects.requireNonNull(row.get(column, Long.class));
+    }
+
+    private <T> Mono<T> delete(List<Told> told) {
+        String numbers = told.stream().map(it -> Long.toString(it.number())).collect(Collectors.joining(", "));
+        return MariaDbDialect.run(connection, "delete from holdfast_told where n in (" + numbers + ")")
+                .timeout(settings.replyTimeout(), settings.timer())
+                .then(Mono.empty());
+    }
+
+    private Mono<Void> beat() {
+        return Mono.defer(() -> {
+            beatenNanos = now();
+            return MariaDbDialect.run(connection, BEAT.formatted(channel));
+        });
+    }
+
+    private long now() {
+        return settings.timer().now(TimeUnit.NANOSECONDS);
+    }
+}

@@ -1,0 +1,119 @@
+package io.holdfast.r2dbc.internal.dialect;
+
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.CallText;
+import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.r2dbc.internal.protocol.Push;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.Result;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** MariaDB 10.6 or newer, or MySQL 8.0.22 or newer, with the procedures of {@code V1__holdfast.sql}, by any driver. */
+public final class MariaDbDialect implements Dialect {
+
+    /**
+     * Without parameters: a driver would prepare it first, which is one more round trip, and some close what they have prepared in ways that
+     * wait. A channel is of letters, digits and underscores, and a batch is of letters, digits, blanks and bars.
+     */
+    private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
+
+    /** InnoDB has rolled back the whole transaction, so nothing was done. */
+    private static final Retry AFTER_DEADLOCK =
+            Retry.max(3).filter(MariaDbDialect::isDeadlock).onRetryExhaustedThrow((retries, last) -> last.failure());
+
+    /** The server would end a connection that is idle for 8 hours. The longest time that each of them takes. */
+    private static final int IDLE_SECONDS = 2_147_483;
+
+    private final String database;
+    private final InboxSettings inbox;
+
+    /**
+     * Either of the two.
+     *
+     * @param database its name, for messages
+     * @param inbox how often the database is asked for news
+     */
+    public MariaDbDialect(String database, InboxSettings inbox) {
+        this.database = database;
+        this.inbox = inbox;
+    }
+
+    @Override
+    public String database() {
+        return database;
+    }
+
+    @Override
+    public Mono<Void> prepare(Connection connection, SessionSettings settings) {
+        String schema = settings.schema();
+        long seconds = Math.max(1, settings.serverMillis() / 1000);
+        String limits =
+                "set session autocommit = 1, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
+                        .formatted(seconds, seconds, IDLE_SECONDS);
+        return (schema == null ? Mono.<Void>empty() : run(connection, "use `" + schema.replace("`", "``") + "`"))
+                .then(run(connection, limits))
+                .then(run(connection, "set session transaction isolation level read committed"))
+                .then(ping(connection));
+    }
+
+    @Override
+    public Flux<Answer> call(
+            Connection connection, String channel, long claimMillis, boolean isPatient, List<Operation> batch) {
+        CallText text = CallText.of(batch);
+        String sql = CALL.formatted(channel, claimMillis, isPatient ? 1 : 0, text.batch());
+        return Flux.defer(() -> Flux.<Result>from(
+                                connection.createStatement(sql).execute())
+                        .concatMap(result -> result.map(row -> Objects.requireNonNull(row.get(0, String.class)))))
+                .retryWhen(AFTER_DEADLOCK)
+                .concatMapIterable(text::answers);
+    }
+
+    private static boolean isDeadlock(Throwable error) {
+        return error instanceof R2dbcException answered && answered.getErrorCode() == MariaDbErrors.DEADLOCK;
+    }
+
+    @Override
+    public Flux<Answer> renew(Connection connection, boolean isPatient, List<Operation> batch) {
+        return call(connection, "", 0, isPatient, batch);
+    }
+
+    /** The call has written them into the table that other clients read. */
+    @Override
+    public Mono<Void> push(Connection connection, List<Push.Message> messages) {
+        return Mono.empty();
+    }
+
+    @Override
+    public Mono<Void> sweep(Connection connection) {
+        return run(connection, "call holdfast_sweep_v1()");
+    }
+
+    /** Of no operations: it fails when a procedure is missing, or the user may not call it. */
+    @Override
+    public Mono<Void> ping(Connection connection) {
+        return renew(connection, false, List.of()).then();
+    }
+
+    @Override
+    public Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting) {
+        return Inbox.open(connection, channel, inbox, hasWaiting);
+    }
+
+    @Override
+    public Optional<KnownError> explain(Throwable error) {
+        return error instanceof R2dbcException answered ? MariaDbErrors.explain(answered) : Optional.empty();
+    }
+
+    static Mono<Void> run(Connection connection, String sql) {
+        return Flux.defer(() -> connection.createStatement(sql).execute())
+                .concatMap(Result::getRowsUpdated)
+                .then();
+    }
+}

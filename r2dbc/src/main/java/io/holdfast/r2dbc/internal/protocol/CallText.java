@@ -1,0 +1,104 @@
+package io.holdfast.r2dbc.internal.protocol;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Operations as one text, for procedures that take no arrays, and the answers to them. They are sent in the order of their locks, which is the same for all
+ * clients: so no two calls wait for each other.
+ */
+public final class CallText {
+
+    private static final int WORDS_OF_AN_ANSWER = 4;
+    private static final int WORDS_OF_A_PUSH = 7;
+
+    private final String batch;
+
+    /** The place in the batch that was given, for each place in the one that is sent. */
+    private final int[] order;
+
+    private CallText(String batch, int[] order) {
+        this.batch = batch;
+        this.order = order;
+    }
+
+    public static CallText of(List<Operation> operations) {
+        int[] order = IntStream.range(0, operations.size())
+                .boxed()
+                .sorted(Comparator.<Integer, String>comparing(
+                                i -> operations.get(i).claim().key().name())
+                        .thenComparing(i ->
+                                LockText.kind(operations.get(i).claim().key().kind())))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        StringBuilder text = new StringBuilder();
+        for (int i : order) {
+            append(text, operations.get(i));
+        }
+        return new CallText(text.toString(), order);
+    }
+
+    /** What is sent, as {@code holdfast_call_v1} reads it. */
+    public String batch() {
+        return batch;
+    }
+
+    private static void append(StringBuilder text, Operation operation) {
+        var claim = operation.claim();
+        var key = claim.key();
+        text.append(operation.word())
+                .append(' ')
+                .append(LockText.kind(key.kind()))
+                .append(' ')
+                .append(LockText.mode(key.kind()))
+                .append(' ')
+                .append(key.permits())
+                .append(' ')
+                .append(claim.attempt())
+                .append(' ')
+                .append(operation.leaseMillis())
+                .append(' ')
+                .append(operation.isWatched() ? '1' : '0')
+                .append(' ')
+                .append(hex(LockText.name(key.name())))
+                .append(' ')
+                .append(hex(claim.id()))
+                .append('|');
+    }
+
+    private static String hex(String text) {
+        return HexFormat.of().formatHex(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** What the database answers, a line for each operation and for each claim that is told. */
+    public List<Answer> answers(String lines) {
+        List<Answer> answers = new ArrayList<>();
+        for (String line : lines.split("\n", -1)) {
+            if (!line.isEmpty()) {
+                answers.add(answer(line.split(" ", WORDS_OF_A_PUSH)));
+            }
+        }
+        return answers;
+    }
+
+    private Answer answer(String[] words) {
+        int number = Integer.parseInt(words[0]);
+        boolean isPush = number == 0;
+        if (words.length != (isPush ? WORDS_OF_A_PUSH : WORDS_OF_AN_ANSWER)) {
+            throw new IllegalStateException(
+                    "unexpected answer '%s' of the database".formatted(String.join(" ", words)));
+        }
+        return new Answer(
+                isPush ? 0 : order[number - 1] + 1,
+                words[1],
+                Long.parseLong(words[2]),
+                Long.parseLong(words[3]),
+                isPush ? Integer.parseInt(words[4]) : 0,
+                isPush ? words[5] : null,
+                isPush ? words[6] : null);
+    }
+}

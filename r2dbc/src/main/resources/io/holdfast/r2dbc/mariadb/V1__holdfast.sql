@@ -1,0 +1,723 @@
+-- Holdfast's locks in MariaDB 10.6 or newer, and in MySQL 8.0.22 or newer: version 1 of the schema.
+-- Run it once, in the database (schema) that is to have the tables: by hand with the client "mariadb" or "mysql", with Flyway, or with Liquibase.
+-- A later version adds procedures with another number in their names, so that old and new clients work side by side.
+--
+-- Rules for every procedure here:
+-- * It locks the row of the lock first, and reads the queue afterwards, in statements of their own. In READ COMMITTED each statement sees what was
+--   committed before it began. So a release sees a waiter that queued while the release waited for the row.
+-- * It reads the clock when it has the row. Only the server's clock decides. Times are microseconds since 1970 in UTC.
+-- * A grant needs the row of the fence for itself. A transaction that is fenced has it shared, and so keeps the next grant away until it ends. No
+--   procedure ever waits for a fence, and renewals do not need it.
+-- * Several rows are locked in the order in which the client sends them, which is the same for all clients, so that no two calls wait for each other.
+-- * Names are bytes in UTF-8: no collation decides whether two names are the same lock.
+
+-- One row per lock, with slot 0: its last token, and its exclusive holder. Each reader, and each permit of a semaphore, has a row of its own, whose
+-- slot is its token.
+create table holdfast_lock (
+  name       varbinary(1024) not null,
+  kind       varchar(10) character set ascii collate ascii_bin not null, -- mutex, rw or semaphore
+  slot       bigint          not null,
+  token      bigint          not null, -- in slot 0 the last one given; tokens of the three kinds differ in the remainder by 4
+  holder     varchar(64) character set ascii collate ascii_bin, -- id of the claim that holds it; null for none
+  attempt    integer         not null, -- the last attempt of the holder that was answered
+  expires_us bigint          not null, -- end of the lease; without a holder: of the last one
+  primary key (name, kind, slot)
+) engine = InnoDB row_format = dynamic;
+
+-- What only grants and ends of leases write, so that a transaction can keep it as it is without disturbing renewals. Slot 0 is a mutex, slot 1 a
+-- writer; each reader and permit has the slot of its token. Token 0: nothing is held.
+create table holdfast_fence (
+  name  varbinary(1024) not null,
+  slot  bigint          not null,
+  token bigint          not null,
+  primary key (name, slot)
+) engine = InnoDB row_format = dynamic;
+
+-- Claims that wait.
+create table holdfast_waiter (
+  name      varbinary(1024) not null,
+  kind      varchar(10) character set ascii collate ascii_bin not null,
+  id        varchar(64) character set ascii collate ascii_bin not null,
+  place     varchar(8)  character set ascii collate ascii_bin not null,
+            -- queue; aside: its client could not be told, and it keeps its ticket; interest: it wants a hint, and has no place in the queue
+  ticket    bigint          not null, -- rises with the order of arrival
+  mode      varchar(10) character set ascii collate ascii_bin not null, -- mutex, read, write or semaphore
+  permits   integer         not null,
+  attempt   integer         not null,
+  lease_ms  bigint          not null,
+  looked_us bigint          not null, -- time of its last attempt
+  channel   varchar(64) character set ascii collate ascii_bin not null, -- of its client; empty for a claim that cannot be told
+  at_head   boolean         not null, -- whether it was told to look within a claim time
+  primary key (name, kind, id),
+  key holdfast_waiter_queue (name, kind, place, ticket)
+) engine = InnoDB row_format = dynamic;
+
+-- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
+create table holdfast_gone (
+  id       varchar(64) character set ascii collate ascii_bin not null primary key,
+  until_us bigint not null
+) engine = InnoDB;
+
+-- Clients that listen, and their last sign of life.
+create table holdfast_client (
+  channel varchar(64) character set ascii collate ascii_bin not null primary key,
+  seen_us bigint not null
+) engine = InnoDB;
+
+-- What clients are to be told. A client deletes what it has read.
+create table holdfast_told (
+  n       bigint  not null auto_increment primary key,
+  channel varchar(64) character set ascii collate ascii_bin not null,
+  word    varchar(10) character set ascii collate ascii_bin not null, -- granted, head or changed
+  token   bigint  not null,
+  ms      bigint  not null,
+  attempt integer not null,
+  id      varchar(64) character set ascii collate ascii_bin not null,
+  told_us bigint  not null,
+  key holdfast_told_channel (channel)
+) engine = InnoDB;
+
+-- When it was last cleaned. One row.
+create table holdfast_schema (
+  version  integer not null primary key,
+  swept_us bigint  not null
+) engine = InnoDB;
+
+insert into holdfast_schema (version, swept_us) values (1, 0);
+
+delimiter //
+
+-- Tells one claim: in the answer, if it is of the client that calls, or else by the table that its client reads.
+create procedure holdfast_tell_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_channel varchar(64) character set ascii collate ascii_bin,
+  p_word varchar(10) character set ascii collate ascii_bin, p_token bigint, p_ms bigint, p_attempt integer,
+  p_id varchar(64) character set ascii collate ascii_bin)
+sql security invoker
+begin
+  if p_channel = p_own then
+    set @holdfast_answers = concat(@holdfast_answers, '0 ', p_word, ' ', p_token, ' ', p_ms, ' ', p_attempt, ' ', p_channel, ' ', p_id, char(10));
+  elseif p_channel <> '' then
+    insert into holdfast_told (channel, word, token, ms, attempt, id, told_us)
+    values (p_channel, p_word, p_token, p_ms, p_attempt, p_id, timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)));
+  end if;
+end //
+
+-- Locks the row of a lock.
+--   standing: entered; busy: another call has it; none: no such row
+create procedure holdfast_enter_v1(
+  p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_creates boolean, p_patient boolean,
+  out p_standing varchar(10) character set ascii collate ascii_bin, out p_token bigint,
+  out p_holder varchar(64) character set ascii collate ascii_bin, out p_attempt integer, out p_expires bigint)
+sql security invoker
+entering: begin
+  declare v_there integer;
+  loop
+    set p_token = null;
+    select token, holder, attempt, expires_us into p_token, p_holder, p_attempt, p_expires from holdfast_lock
+     where name = p_name and kind = p_kind and slot = 0 for update skip locked;
+    if p_token is not null then
+      set p_standing = 'entered';
+      leave entering;
+    end if;
+    set v_there = null;
+    select 1 into v_there from holdfast_lock where name = p_name and kind = p_kind and slot = 0;
+    if v_there is not null then
+      if not p_patient then
+        set p_standing = 'busy';
+        leave entering;
+      end if;
+      select token, holder, attempt, expires_us into p_token, p_holder, p_attempt, p_expires from holdfast_lock
+       where name = p_name and kind = p_kind and slot = 0 for update;
+    elseif not p_creates then
+      set p_standing = 'none';
+      leave entering;
+    else
+      insert ignore into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us) values (p_name, p_kind, 0, 0, null, 0, 0);
+      if p_kind <> 'semaphore' then
+        insert ignore into holdfast_fence (name, slot, token) values (p_name, if(p_kind = 'mutex', 0, 1), 0);
+      end if;
+    end if;
+  end loop;
+end //
+
+-- Tells those that have come to the first two places: while they were further back, they were asked to look less often.
+create procedure holdfast_heads_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin)
+sql security invoker
+begin
+  declare v_place integer default 0;
+  declare v_ticket bigint default -1;
+  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_channel varchar(64) character set ascii collate ascii_bin;
+  declare v_at_head boolean;
+  heads: while v_place < 2 do
+    set v_id = null;
+    select id, channel, at_head, ticket into v_id, v_channel, v_at_head, v_ticket from holdfast_waiter force index (holdfast_waiter_queue)
+     where name = p_name and kind = p_kind and place = 'queue' and ticket > v_ticket order by ticket limit 1;
+    if v_id is null then
+      leave heads;
+    end if;
+    if not v_at_head then
+      update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = v_id;
+      call holdfast_tell_v1(p_own, v_channel, 'head', 0, 0, 0, v_id);
+    end if;
+    set v_place = v_place + 1;
+  end while;
+end //
+
+-- Ends what time has ended, and gives the lock to the first living waiters that it admits. The caller takes its turn (p_turn) at its place in the
+-- queue, or else at the end, and is answered instead of told. The row of the lock is locked by the caller.
+--   p_token: of the grant to the claim p_id, if it was given one; p_asked: whether the caller's own turn gave it. p_served: how many were given one
+create procedure holdfast_promote_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_name varbinary(1024),
+  p_kind varchar(10) character set ascii collate ascii_bin, p_last bigint, p_holder varchar(64) character set ascii collate ascii_bin,
+  p_expires bigint, p_id varchar(64) character set ascii collate ascii_bin, p_turn boolean, p_queued boolean,
+  p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer, p_attempt integer, p_lease_ms bigint,
+  out p_token bigint, out p_asked boolean, out p_served integer)
+sql security invoker
+begin
+  declare v_now bigint;
+  declare v_last bigint default p_last;
+  declare v_exclusive boolean;
+  declare v_count integer default 0;
+  declare v_slot bigint default 0;
+  declare v_found bigint;
+  declare v_after bigint default -1;
+  declare v_turn boolean default p_turn;
+  declare v_is_caller boolean;
+  declare v_moved boolean default false;
+  declare v_blocked boolean default false;
+  declare v_ends bigint;
+  declare w_id varchar(64) character set ascii collate ascii_bin;
+  declare w_mode varchar(10) character set ascii collate ascii_bin;
+  declare w_channel varchar(64) character set ascii collate ascii_bin;
+  declare w_permits integer;
+  declare w_attempt integer;
+  declare w_lease_ms bigint;
+  declare w_looked bigint;
+
+  set p_token = null, p_asked = false, p_served = 0;
+  set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  set v_exclusive = p_holder is not null and p_expires > v_now;
+  if p_kind <> 'mutex' then
+    -- A reader or permit that a fenced transaction has keeps others out until that has ended.
+    ended: loop
+      set v_found = null;
+      select slot into v_found from holdfast_lock
+       where name = p_name and kind = p_kind and slot > v_slot and expires_us <= v_now order by slot limit 1;
+      if v_found is null then
+        leave ended;
+      end if;
+      set v_slot = v_found, v_found = null;
+      select slot into v_found from holdfast_fence where name = p_name and slot = v_slot for update skip locked;
+      if v_found is not null or not exists (select 1 from holdfast_fence where name = p_name and slot = v_slot) then
+        delete from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot;
+        delete from holdfast_fence where name = p_name and slot = v_slot;
+      end if;
+    end loop;
+    select count(*) into v_count from holdfast_lock where name = p_name and kind = p_kind and slot > 0;
+  end if;
+  if not v_exclusive and p_kind <> 'semaphore' then
+    set v_found = null;
+    select slot into v_found from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1) for update skip locked;
+    if v_found is null then
+      select slot into v_found from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
+      set v_exclusive = v_found is not null;
+      if v_found is null then -- it was deleted by hand
+        insert into holdfast_fence (name, slot, token) values (p_name, if(p_kind = 'mutex', 0, 1), 0);
+      end if;
+    end if;
+  end if;
+
+  turns: while not v_exclusive and not v_blocked do
+    set w_id = null;
+    select id, mode, permits, attempt, lease_ms, looked_us, channel, ticket
+      into w_id, w_mode, w_permits, w_attempt, w_lease_ms, w_looked, w_channel, v_after
+      from holdfast_waiter force index (holdfast_waiter_queue)
+     where name = p_name and kind = p_kind and place = 'queue' and ticket > v_after order by ticket limit 1;
+    if w_id is not null then
+      set v_is_caller = v_turn and w_id = p_id;
+      if not v_is_caller and w_looked + w_lease_ms * 500 <= v_now then
+        delete from holdfast_waiter where name = p_name and kind = p_kind and id = w_id; -- it stopped attempting
+        set v_moved = true;
+        iterate turns;
+      end if;
+      if not v_is_caller then
+        set v_found = null;
+        -- Its client listens, and that client or this claim has given a sign of life in the last 3 s.
+        select 1 into v_found from holdfast_client where channel = w_channel and (seen_us > v_now - 3000000 or w_looked > v_now - 3000000);
+        if v_found is null then
+          -- All of a client that is gone go aside at once, so that no later call reads them again.
+          update holdfast_waiter set place = 'aside', at_head = false
+           where name = p_name and kind = p_kind and place = 'queue' and channel = w_channel and not (p_turn and id = p_id);
+          set v_moved = true;
+          iterate turns;
+        end if;
+      end if;
+    elseif v_turn then
+      set v_is_caller = true;
+    else
+      leave turns;
+    end if;
+    if v_is_caller then
+      set w_id = p_id, w_mode = p_mode, w_permits = p_permits;
+    end if;
+
+    set v_blocked = case w_mode when 'read' then false when 'semaphore' then v_count >= w_permits else v_count > 0 end;
+    if v_blocked then
+      leave turns;
+    end if;
+
+    set v_last = greatest(v_last + 1, v_now);
+    set v_last = v_last + (case p_kind when 'mutex' then 4 when 'rw' then 5 else 6 end - v_last mod 4) mod 4;
+    if w_id = p_id then
+      set p_token = v_last, p_asked = v_is_caller;
+    end if;
+    if v_is_caller then
+      set v_turn = false, w_attempt = p_attempt;
+      set v_ends = v_now + p_lease_ms * 1000;
+    else
+      set v_ends = v_now + least(p_claim_ms, w_lease_ms) * 1000;
+      call holdfast_tell_v1(p_own, w_channel, 'granted', v_last, (v_ends - w_looked) div 1000, w_attempt, w_id);
+    end if;
+    set p_served = p_served + 1;
+    if w_mode in ('mutex', 'write') then
+      set v_exclusive = true;
+      update holdfast_lock set token = v_last, holder = w_id, attempt = w_attempt, expires_us = v_ends
+       where name = p_name and kind = p_kind and slot = 0;
+      update holdfast_fence set token = v_last where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
+    else
+      set v_count = v_count + 1;
+      update holdfast_lock set token = v_last where name = p_name and kind = p_kind and slot = 0;
+      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us)
+      values (p_name, p_kind, v_last, v_last, w_id, w_attempt, v_ends);
+      insert into holdfast_fence (name, slot, token) values (p_name, v_last, v_last);
+    end if;
+    if not v_is_caller or p_queued then
+      delete from holdfast_waiter where name = p_name and kind = p_kind and id = w_id;
+      set v_moved = true;
+    end if;
+  end while;
+
+  if v_moved then
+    call holdfast_heads_v1(p_own, p_name, p_kind);
+  end if;
+end //
+
+-- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
+--   answer: acquired (p_given, p_ms: the lease); queued, contended (p_ms: look again within); busy: ask again, and be patient
+create procedure holdfast_acquire_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
+  p_kind varchar(10) character set ascii collate ascii_bin, p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer,
+  p_id varchar(64) character set ascii collate ascii_bin, p_lease_ms bigint, p_attempt integer,
+  p_waiting varchar(10) character set ascii collate ascii_bin, p_channel varchar(64) character set ascii collate ascii_bin,
+  out p_answer varchar(10) character set ascii collate ascii_bin, out p_given bigint, out p_ms bigint)
+sql security invoker
+acquiring: begin
+  declare v_now bigint;
+  declare v_standing varchar(10) character set ascii collate ascii_bin;
+  declare l_token bigint;
+  declare l_holder varchar(64) character set ascii collate ascii_bin;
+  declare l_attempt integer;
+  declare l_expires bigint;
+  declare h_slot bigint;
+  declare h_token bigint;
+  declare h_attempt integer;
+  declare h_expires bigint;
+  declare w_place varchar(8) character set ascii collate ascii_bin;
+  declare w_ticket bigint;
+  declare w_attempt integer;
+  declare v_found integer;
+  declare v_queued boolean default false;
+  declare v_late boolean default false;
+  declare v_asked boolean;
+  declare v_served integer;
+  declare v_ends bigint;
+  declare v_place integer;
+
+  set p_given = 0, p_ms = 0;
+  call holdfast_enter_v1(p_name, p_kind, true, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
+  if v_standing = 'busy' then
+    set p_answer = 'busy';
+    leave acquiring;
+  end if;
+  set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  select 1 into v_found from holdfast_gone where id = p_id and until_us > v_now;
+  if v_found is not null then
+    set p_answer = 'contended', p_ms = greatest(p_lease_ms div 3, 1);
+    leave acquiring;
+  end if;
+
+  if l_holder = p_id then
+    set h_slot = 0, h_token = l_token, h_attempt = l_attempt, h_expires = l_expires;
+  elseif p_kind <> 'mutex' then
+    select slot, token, attempt, expires_us into h_slot, h_token, h_attempt, h_expires from holdfast_lock
+     where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+  end if;
+  if h_slot is not null and h_expires > v_now then
+    if p_attempt < h_attempt then -- a late copy of an earlier attempt
+      set p_lease_ms = least(p_lease_ms, (h_expires - v_now) div 1000);
+    else
+      update holdfast_lock set attempt = p_attempt, expires_us = v_now + p_lease_ms * 1000
+       where name = p_name and kind = p_kind and slot = h_slot;
+    end if;
+    set p_answer = 'acquired', p_given = h_token, p_ms = p_lease_ms;
+    leave acquiring;
+  end if;
+
+  select place, ticket, attempt into w_place, w_ticket, w_attempt from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+  if w_place is not null then
+    set v_late = p_attempt < w_attempt; -- a later attempt was here before: this one only gets an answer
+    set v_queued = w_place <> 'interest';
+    if not v_late then
+      if p_waiting = 'queue' and v_queued then
+        update holdfast_waiter
+           set place = 'queue', mode = p_mode, permits = p_permits, attempt = p_attempt, lease_ms = p_lease_ms, looked_us = v_now, channel = p_channel
+         where name = p_name and kind = p_kind and id = p_id;
+      else
+        delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+        set v_queued = false;
+      end if;
+    end if;
+  end if;
+
+  call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, p_id, not v_late, v_queued, p_mode, p_permits, p_attempt,
+                           p_lease_ms, p_given, v_asked, v_served);
+  if p_given is not null then
+    -- Not asked: by a late copy of an earlier attempt; it is told by its channel as well.
+    set p_answer = 'acquired', p_ms = if(v_asked, p_lease_ms, least(p_claim_ms, p_lease_ms));
+    leave acquiring;
+  end if;
+
+  set p_given = 0;
+  select min(expires_us) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
+  set p_ms = if(v_ends > v_now, (v_ends - v_now) div 1000, 40);
+  if not v_late and not v_queued and (p_waiting = 'queue' or p_waiting = 'notify' and p_channel <> '') then
+    set w_ticket = greatest(
+      v_now,
+      1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'queue'), 0),
+      1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'aside'), 0));
+    insert into holdfast_waiter (name, kind, id, place, ticket, mode, permits, attempt, lease_ms, looked_us, channel, at_head)
+    values (p_name, p_kind, p_id, if(p_waiting = 'queue', 'queue', 'interest'), w_ticket, p_mode, p_permits, p_attempt, p_lease_ms, v_now, p_channel, false);
+    set v_queued = p_waiting = 'queue';
+  end if;
+  if not v_queued then
+    set p_answer = 'contended', p_ms = greatest(1, least(p_ms + 10, p_lease_ms div 3));
+    leave acquiring;
+  end if;
+  select count(*) into v_place from (select 1 from holdfast_waiter force index (holdfast_waiter_queue)
+    where name = p_name and kind = p_kind and place = 'queue' and ticket <= w_ticket limit 100) ahead;
+  set p_answer = 'queued', p_ms = greatest(1, least(p_ms + 10 * v_place, p_lease_ms div 3));
+  if v_place <= 2 then
+    set p_ms = least(p_ms, p_claim_ms);
+    update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = p_id and not at_head;
+  end if;
+end //
+
+-- Ends a claim whatever its standing. What it held goes to the first living waiters.
+--   answer: held, not_held: whether this very call ended its lease; busy: ask again, and be patient
+create procedure holdfast_release_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
+  p_kind varchar(10) character set ascii collate ascii_bin, p_id varchar(64) character set ascii collate ascii_bin, p_attempt integer, p_unsure boolean,
+  out p_answer varchar(10) character set ascii collate ascii_bin)
+sql security invoker
+releasing: begin
+  declare v_now bigint;
+  declare v_standing varchar(10) character set ascii collate ascii_bin;
+  declare l_token bigint;
+  declare l_holder varchar(64) character set ascii collate ascii_bin;
+  declare l_attempt integer;
+  declare l_expires bigint;
+  declare h_slot bigint;
+  declare h_attempt integer;
+  declare h_expires bigint;
+  declare w_place varchar(8) character set ascii collate ascii_bin;
+  declare w_attempt integer;
+  declare v_fence bigint;
+  declare v_seen integer; -- the last attempt of this claim that was answered here
+  declare v_given bigint;
+  declare v_asked boolean;
+  declare v_served integer;
+  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_channel varchar(64) character set ascii collate ascii_bin;
+
+  set p_answer = 'not_held';
+  call holdfast_enter_v1(p_name, p_kind, false, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
+  if v_standing = 'busy' then
+    set p_answer = 'busy';
+    leave releasing;
+  end if;
+  set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  if v_standing = 'entered' then
+    if l_holder = p_id then
+      set v_seen = l_attempt, p_answer = if(l_expires > v_now, 'held', 'not_held');
+      update holdfast_lock set holder = null, expires_us = v_now where name = p_name and kind = p_kind and slot = 0;
+      -- A fenced transaction keeps the fence as it is: no grant comes before its end.
+      select slot into v_fence from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1) for update skip locked;
+      if v_fence is not null then
+        update holdfast_fence set token = 0 where name = p_name and slot = v_fence;
+      end if;
+      set l_holder = null;
+    elseif p_kind <> 'mutex' then
+      select slot, attempt, expires_us into h_slot, h_attempt, h_expires from holdfast_lock
+       where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+      if h_slot is not null then
+        set v_seen = h_attempt, p_answer = if(h_expires > v_now, 'held', 'not_held');
+        update holdfast_lock set holder = null, expires_us = 0 where name = p_name and kind = p_kind and slot = h_slot; -- and deleted below
+      end if;
+    end if;
+    select place, attempt into w_place, w_attempt from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+    if w_place is not null then
+      set v_seen = greatest(coalesce(v_seen, 0), w_attempt);
+      delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+    end if;
+  end if;
+  if p_unsure or v_seen is null or v_seen < p_attempt then
+    insert into holdfast_gone (id, until_us) values (p_id, v_now + 30000000) on duplicate key update until_us = v_now + 30000000;
+  end if;
+  if v_standing = 'none' then
+    leave releasing;
+  end if;
+
+  call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, null, false, false, null, null, null, null, v_given, v_asked,
+                           v_served);
+  if w_place = 'queue' then
+    call holdfast_heads_v1(p_own, p_name, p_kind);
+  end if;
+  if v_seen is not null and v_served = 0 and (l_holder is null or l_expires <= v_now) then
+    told: loop
+      set v_id = null;
+      select id, channel into v_id, v_channel from holdfast_waiter force index (holdfast_waiter_queue)
+       where name = p_name and kind = p_kind and place = 'interest' order by ticket limit 1;
+      if v_id is null then
+        leave told;
+      end if;
+      delete from holdfast_waiter where name = p_name and kind = p_kind and id = v_id;
+      call holdfast_tell_v1(p_own, v_channel, 'changed', 0, 0, 0, v_id);
+    end loop;
+  end if;
+end //
+
+-- Sets the end of a held claim anew. Never creates.
+--   answer: held, not_held, or busy: ask again, and be patient
+create procedure holdfast_renew_v1(
+  p_patient boolean, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
+  p_id varchar(64) character set ascii collate ascii_bin, p_lease_ms bigint, out p_answer varchar(10) character set ascii collate ascii_bin)
+sql security invoker
+renewing: begin
+  declare v_now bigint;
+  declare v_slot bigint;
+  declare v_found bigint;
+  set p_answer = 'not_held';
+  select slot into v_slot from holdfast_lock where name = p_name and kind = p_kind and holder = p_id order by slot limit 1;
+  if v_slot is null then
+    leave renewing;
+  end if;
+  if p_patient then
+    select slot into v_found from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot for update;
+  else
+    select slot into v_found from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot for update skip locked;
+    if v_found is null then
+      set p_answer = 'busy';
+      leave renewing;
+    end if;
+  end if;
+  set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  update holdfast_lock set expires_us = v_now + p_lease_ms * 1000
+   where name = p_name and kind = p_kind and slot = v_slot and holder = p_id and expires_us > v_now;
+  if row_count() > 0 then
+    set p_answer = 'held';
+  end if;
+end //
+
+-- Acquires, renews and releases in one transaction, and so with one flush of the disk.
+--   p_batch    operations, each ended by "|", of words parted by blanks: verb kind mode permits attempt lease_ms watched name id, the last two as
+--              hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt
+--              was never answered. watched: 1 if the claim can be told by p_channel
+--   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
+--   Answers with one text of lines: number answer token ms, and for number 0 what a claim of this client is told: 0 word token ms attempt channel id
+create procedure holdfast_call_v1(
+  p_channel varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_batch longblob)
+sql security invoker
+begin
+  declare v_n integer default 0;
+  declare v_at integer default 1;
+  declare v_end integer;
+  declare v_line varbinary(4096);
+  declare v_verb varchar(10) character set ascii collate ascii_bin;
+  declare v_kind varchar(10) character set ascii collate ascii_bin;
+  declare v_mode varchar(10) character set ascii collate ascii_bin;
+  declare v_permits integer;
+  declare v_attempt integer;
+  declare v_lease bigint;
+  declare v_channel varchar(64) character set ascii collate ascii_bin;
+  declare v_name varbinary(1024);
+  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_answer varchar(10) character set ascii collate ascii_bin;
+  declare v_token bigint;
+  declare v_ms bigint;
+  declare v_now bigint;
+  declare v_fence bigint;
+  declare v_other integer;
+  declare l_token bigint;
+  declare l_holder varchar(64) character set ascii collate ascii_bin;
+  declare l_attempt integer;
+  declare l_expires bigint;
+  declare exit handler for sqlexception begin
+    rollback;
+    resignal;
+  end;
+
+  set @holdfast_answers = '';
+  set transaction isolation level read committed;
+  start transaction;
+  while v_at <= length(p_batch) do
+    set v_end = locate('|', p_batch, v_at);
+    set v_line = substring(p_batch, v_at, v_end - v_at);
+    set v_at = v_end + 1, v_n = v_n + 1;
+    set v_verb = substring_index(v_line, ' ', 1);
+    set v_kind = substring_index(substring_index(v_line, ' ', 2), ' ', -1);
+    set v_mode = substring_index(substring_index(v_line, ' ', 3), ' ', -1);
+    set v_permits = substring_index(substring_index(v_line, ' ', 4), ' ', -1);
+    set v_attempt = substring_index(substring_index(v_line, ' ', 5), ' ', -1);
+    set v_lease = substring_index(substring_index(v_line, ' ', 6), ' ', -1);
+    set v_channel = if(substring_index(substring_index(v_line, ' ', 7), ' ', -1) = '1', p_channel, '');
+    set v_name = unhex(substring_index(substring_index(v_line, ' ', 8), ' ', -1));
+    set v_id = unhex(substring_index(v_line, ' ', -1));
+    set v_answer = null, v_token = 0, v_ms = 0;
+
+    -- The usual: a free mutex without waiters is taken, or given back. What these do not settle goes the longer way.
+    if v_kind = 'mutex' and v_verb in ('none', 'notify', 'queue', 'release') then
+      set l_token = null;
+      select token, holder, attempt, expires_us into l_token, l_holder, l_attempt, l_expires from holdfast_lock
+       where name = v_name and kind = 'mutex' and slot = 0 for update skip locked;
+      if l_token is not null then
+        set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+        if if(v_verb = 'release', l_holder = v_id and l_expires > v_now and l_attempt >= v_attempt, l_holder is null or l_expires <= v_now) then
+          set v_other = null, v_fence = null;
+          select 1 into v_other from holdfast_waiter where name = v_name and kind = 'mutex' limit 1;
+          if v_other is null then
+            select slot into v_fence from holdfast_fence where name = v_name and slot = 0 for update skip locked;
+          end if;
+          if v_fence is null then
+            set v_other = 1;
+          elseif v_verb = 'release' then
+            update holdfast_lock set holder = null, expires_us = v_now where name = v_name and kind = 'mutex' and slot = 0;
+            update holdfast_fence set token = 0 where name = v_name and slot = 0;
+            set v_answer = 'held';
+          else
+            select 1 into v_other from holdfast_gone where id = v_id and until_us > v_now;
+            if v_other is null then
+              set v_token = greatest(l_token + 1, v_now);
+              set v_token = v_token + (4 - v_token mod 4) mod 4;
+              update holdfast_lock set token = v_token, holder = v_id, attempt = v_attempt, expires_us = v_now + v_lease * 1000
+               where name = v_name and kind = 'mutex' and slot = 0;
+              update holdfast_fence set token = v_token where name = v_name and slot = 0;
+              set v_answer = 'acquired', v_ms = v_lease;
+            end if;
+          end if;
+        end if;
+      end if;
+    end if;
+
+    if v_answer is not null then
+      set v_verb = '';
+    elseif v_verb = 'renew' then
+      call holdfast_renew_v1(p_patient, v_name, v_kind, v_id, v_lease, v_answer);
+    elseif v_verb in ('release', 'unsure') then
+      call holdfast_release_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_id, v_attempt, v_verb = 'unsure', v_answer);
+    else
+      call holdfast_acquire_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_mode, v_permits, v_id, v_lease, v_attempt, v_verb, v_channel, v_answer,
+                               v_token, v_ms);
+    end if;
+    set @holdfast_answers = concat(@holdfast_answers, v_n, ' ', v_answer, ' ', v_token, ' ', v_ms, char(10));
+  end while;
+  commit;
+  select @holdfast_answers as answers;
+end //
+
+-- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that stopped attempting, old traces of released
+-- claims, clients that are gone. It waits for no other call. Answers 1 if it was due.
+create procedure holdfast_sweep_v1()
+sql security invoker
+begin
+  declare v_now bigint;
+  declare v_due integer;
+  declare v_at integer default 1;
+  declare v_end boolean default false;
+  declare v_name varbinary(1024);
+  declare v_kind varchar(10) character set ascii collate ascii_bin;
+  declare v_slot bigint;
+  declare v_found bigint;
+  declare v_id varchar(64) character set ascii collate ascii_bin;
+  -- A later token is above that of a row that is gone, since tokens follow the clock.
+  declare old_locks cursor for
+    select name, kind, slot from holdfast_lock l
+     where expires_us <= v_now - 86400000000 and token < v_now - 86400000000
+       and (slot > 0 or not exists (select 1 from holdfast_lock s where s.name = l.name and s.kind = l.kind and s.slot > 0))
+     order by name, kind, slot limit 1000;
+  declare old_waiters cursor for
+    select name, kind, id from holdfast_waiter where looked_us + lease_ms * 500 <= v_now - 60000000 limit 1000;
+  declare continue handler for not found set v_end = true;
+  declare exit handler for sqlexception begin
+    rollback;
+    resignal;
+  end;
+
+  set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  set transaction isolation level read committed;
+  start transaction;
+  select version into v_due from holdfast_schema where version = 1 and swept_us < v_now - 60000000 for update skip locked;
+  if v_due is not null then
+    update holdfast_schema set swept_us = v_now where version = 1;
+    set v_end = false;
+    open old_waiters;
+    waiters: loop
+      fetch old_waiters into v_name, v_kind, v_id;
+      if v_end then
+        leave waiters;
+      end if;
+      set v_found = null;
+      select ticket into v_found from holdfast_waiter
+       where name = v_name and kind = v_kind and id = v_id and looked_us + lease_ms * 500 <= v_now - 60000000 for update skip locked;
+      if v_found is not null then
+        delete from holdfast_waiter where name = v_name and kind = v_kind and id = v_id;
+      end if;
+      set v_end = false;
+    end loop;
+    close old_waiters;
+    commit;
+    set transaction isolation level read committed;
+    start transaction;
+    set v_end = false;
+    open old_locks;
+    locks: loop
+      fetch old_locks into v_name, v_kind, v_slot;
+      if v_end then
+        leave locks;
+      end if;
+      set v_found = null;
+      select slot into v_found from holdfast_lock
+       where name = v_name and kind = v_kind and slot = v_slot and expires_us <= v_now - 86400000000 for update skip locked;
+      if v_found is not null then
+        set v_found = null;
+        select slot into v_found from holdfast_fence
+         where name = v_name and slot = if(v_slot > 0, v_slot, case v_kind when 'mutex' then 0 when 'rw' then 1 else -1 end) for update skip locked;
+        if v_found is not null or (v_kind = 'semaphore' and v_slot = 0) then
+          delete from holdfast_lock where name = v_name and kind = v_kind and slot = v_slot;
+          delete from holdfast_fence where name = v_name and slot = v_found;
+        end if;
+      end if;
+      set v_end = false;
+    end loop;
+    close old_locks;
+    commit;
+    delete from holdfast_gone where until_us <= v_now;
+    delete from holdfast_told where told_us <= v_now - 60000000;
+    delete from holdfast_client where seen_us <= v_now - 86400000000;
+  end if;
+  commit;
+  select v_due is not null as due;
+end //
+
+delimiter ;

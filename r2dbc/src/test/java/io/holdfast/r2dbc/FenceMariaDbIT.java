@@ -1,0 +1,34 @@
+package io.holdfast.r2dbc;
+
+import java.time.Duration;
+import java.util.List;
+
+class FenceMariaDbIT extends FenceIT {
+
+    @Override
+    Store newStore() {
+        return Store.withSchema(MariaDbStore.mariaDb());
+    }
+
+    /** At SERIALIZABLE, InnoDB locks what is read: the other writers of these tests would wait. */
+    @Override
+    List<String> isolations() {
+        return List.of("READ COMMITTED", "REPEATABLE READ");
+    }
+
+    /** A round trip takes longer than in PostgreSQL. */
+    @Override
+    Duration tinyLease() {
+        return Duration.ofMillis(100);
+    }
+
+    @Override
+    int rounds() {
+        return 5;
+    }
+
+    @Override
+    String sql() {
+        return Fence.sql("MariaDB");
+    }
+}

@@ -1,0 +1,167 @@
+package io.holdfast.r2dbc;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.asyncer.r2dbc.mysql.MySqlConnectionConfiguration;
+import io.asyncer.r2dbc.mysql.MySqlConnectionFactory;
+import io.asyncer.r2dbc.mysql.constant.SslMode;
+import io.holdfast.testkit.server.MariaDbServer;
+import io.r2dbc.spi.ConnectionFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.mariadb.r2dbc.MariadbConnectionConfiguration;
+import org.mariadb.r2dbc.MariadbConnectionFactory;
+
+/** A MariaDB or a MySQL, with the driver of each. */
+final class MariaDbStore extends Store {
+
+    /** Lock clients and applications, whose connections are told from those of the tests by it. */
+    private static final String APPLICATION = "shop";
+
+    /** Nothing here ends the machine, so the disk need not be flushed. */
+    private static final List<String> FAST =
+            List.of("innodb_flush_log_at_trx_commit=0", "sync_binlog=0", "innodb_buffer_pool_size=64M");
+
+    private static final String SEEN =
+            "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel";
+
+    private final MariaDbServer server;
+    private final boolean isMySql;
+
+    private MariaDbStore(MariaDbServer server, boolean isMySql) {
+        this.server = server;
+        this.isMySql = isMySql;
+        execute("create user " + APPLICATION);
+        execute("grant all on *.* to " + APPLICATION);
+    }
+
+    static Store mariaDb(String... settings) {
+        return new MariaDbStore(MariaDbServer.run(with(settings)), false);
+    }
+
+    /** It flushes its disk, as in production. */
+    static Store durableMariaDb() {
+        return new MariaDbStore(MariaDbServer.run(), false);
+    }
+
+    /** Skips the tests where there is none. */
+    static Store mySql(String... settings) {
+        Optional<MariaDbServer> server = MariaDbServer.runMySql(with(settings));
+        assumeTrue(
+                server.isPresent(),
+                "MySQL is left out: there is no mysqld on the PATH, and " + MariaDbServer.MYSQL + " names none");
+        return new MariaDbStore(server.orElseThrow(), true);
+    }
+
+    private static String[] with(String... settings) {
+        return Stream.concat(FAST.stream(), Stream.of(settings)).toArray(String[]::new);
+    }
+
+    @Override
+    void addSchema() {
+        statements(schema("mariadb")).forEach(this::execute);
+    }
+
+    /** As the client programs part them: by the delimiter that the file names. */
+    static List<String> statements(String file) {
+        List<String> statements = new ArrayList<>();
+        StringBuilder open = new StringBuilder();
+        String delimiter = ";";
+        for (String line : file.split("\n", -1)) {
+            if (line.startsWith("delimiter ")) {
+                delimiter = line.substring("delimiter ".length());
+            } else if (line.endsWith(delimiter)) {
+                statements.add(open + line.substring(0, line.length() - delimiter.length()));
+                open.setLength(0);
+            } else {
+                open.append(line).append('\n');
+            }
+        }
+        return statements;
+    }
+
+    @Override
+    MariaDbServer server() {
+        return server;
+    }
+
+    @Override
+    ConnectionFactory connections() {
+        return connections(APPLICATION);
+    }
+
+    @Override
+    ConnectionFactory connectionsBy(int port) {
+        return connections(APPLICATION, port);
+    }
+
+    @Override
+    ConnectionFactory ownConnections() {
+        return connections(MariaDbServer.USER);
+    }
+
+    @Override
+    ConnectionFactory connections(String user, int port) {
+        return isMySql
+                ? MySqlConnectionFactory.from(MySqlConnectionConfiguration.builder()
+                        .host(server.host())
+                        .port(port)
+                        .user(user)
+                        .database(MariaDbServer.DATABASE)
+                        .sslMode(SslMode.DISABLED)
+                        .build())
+                : MariadbConnectionFactory.from(MariadbConnectionConfiguration.builder()
+                        .host(server.host())
+                        .port(port)
+                        .username(user)
+                        .database(MariaDbServer.DATABASE)
+                        .build());
+    }
+
+    /** The limits of the server are in whole seconds, and three quarters of this. */
+    @Override
+    Duration replyTimeout() {
+        return Duration.ofMillis(1_400);
+    }
+
+    @Override
+    String lockedRowAdvice() {
+        return "innodb_trx";
+    }
+
+    private List<String> clients() {
+        return texts("select id from information_schema.processlist where user = '" + APPLICATION + "'");
+    }
+
+    @Override
+    int clientConnections() {
+        return clients().size();
+    }
+
+    @Override
+    void killClientConnections() {
+        clients().forEach(id -> execute("kill " + id));
+    }
+
+    @Override
+    int listeners() {
+        return count(SEEN);
+    }
+
+    @Override
+    boolean hasBlockedCall() {
+        return count("select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'") > 0;
+    }
+
+    @Override
+    List<String> leftovers() {
+        return Stream.of(
+                        "select concat(kind, ' ', convert(name using utf8mb4), ' held by ', holder) from holdfast_lock where holder is not null",
+                        "select concat(kind, ' ', convert(name using utf8mb4), ' waited for by ', id) from holdfast_waiter")
+                .flatMap(sql -> texts(sql).stream())
+                .toList();
+    }
+}

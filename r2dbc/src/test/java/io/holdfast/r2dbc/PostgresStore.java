@@ -1,0 +1,146 @@
+package io.holdfast.r2dbc;
+
+import io.holdfast.testkit.server.PostgresServer;
+import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
+import io.r2dbc.postgresql.PostgresqlConnectionFactory;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.Result;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** A PostgreSQL. */
+final class PostgresStore extends Store {
+
+    private final PostgresServer server;
+
+    private PostgresStore(PostgresServer server) {
+        this.server = server;
+    }
+
+    static PostgresStore durable() {
+        return new PostgresStore(PostgresServer.run());
+    }
+
+    /** Nothing here ends the machine, so the disk need not be flushed. */
+    static PostgresStore empty() {
+        return new PostgresStore(PostgresServer.run("fsync=off", "full_page_writes=off"));
+    }
+
+    static PostgresStore withSettings(String... settings) {
+        List<String> all = new ArrayList<>(List.of(settings));
+        all.addAll(List.of("fsync=off", "full_page_writes=off"));
+        return new PostgresStore(PostgresServer.run(all.toArray(String[]::new)));
+    }
+
+    /** A replica that follows asynchronously. */
+    Store replica() {
+        return new PostgresStore(server.replica());
+    }
+
+    /**
+     * From now on, commits that wait for the disk do not end. They wait for a synchronous replica that there is not, until {@link #resumeCommits}.
+     */
+    void holdUpCommits() {
+        execute("create table if not exists probe (at timestamptz)");
+        execute("alter system set synchronous_standby_names = 'there_is_none'");
+        execute("select pg_reload_conf()");
+        eventually(() -> {
+            Disposable unused = Flux.usingWhen(
+                            connections().create(),
+                            open -> Flux.from(open.createStatement("insert into probe values (clock_timestamp())")
+                                            .execute())
+                                    .concatMap(Result::getRowsUpdated),
+                            Connection::close)
+                    .subscribe(rows -> {}, error -> {});
+            return !texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'")
+                    .isEmpty();
+        });
+    }
+
+    void resumeCommits() {
+        execute("alter system reset synchronous_standby_names");
+        execute("select pg_reload_conf()");
+        eventually(() -> texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'")
+                .isEmpty());
+    }
+
+    @Override
+    void addSchema() {
+        execute(schema());
+    }
+
+    @Override
+    PostgresServer server() {
+        return server;
+    }
+
+    @Override
+    ConnectionFactory connections() {
+        return connections(PostgresServer.USER);
+    }
+
+    @Override
+    ConnectionFactory connections(String user, int port) {
+        return new PostgresqlConnectionFactory(PostgresqlConnectionConfiguration.builder()
+                .host(server.host())
+                .port(port)
+                .username(user)
+                .database(PostgresServer.DATABASE)
+                .build());
+    }
+
+    @Override
+    ConnectionFactory connectionsBy(int port) {
+        return connections(PostgresServer.USER, port);
+    }
+
+    @Override
+    ConnectionFactory ownConnections() {
+        return connections();
+    }
+
+    @Override
+    Duration replyTimeout() {
+        return Duration.ofMillis(700);
+    }
+
+    @Override
+    String lockedRowAdvice() {
+        return "pg_stat_activity";
+    }
+
+    @Override
+    int clientConnections() {
+        return count("select count(*) from pg_stat_activity where application_name = 'holdfast'");
+    }
+
+    @Override
+    void killClientConnections() {
+        execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holdfast'");
+    }
+
+    @Override
+    int listeners() {
+        return count("select count(*) from pg_stat_activity where query ilike 'listen%'");
+    }
+
+    @Override
+    boolean hasBlockedCall() {
+        return count("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") > 0;
+    }
+
+    @Override
+    List<String> leftovers() {
+        return Stream.of(
+                        "select format('%s %s held by %s', kind, name, holder) from holdfast_lock where holder is not"
+                                + " null",
+                        "select format('%s %s waited for by %s', kind, name, id) from holdfast_waiter")
+                .flatMap(sql -> texts(sql).stream())
+                .toList();
+    }
+}

@@ -1,0 +1,194 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.r2dbc.spi.Connection;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/** What is said when the database is not ready for locks, and which rights are enough. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class R2dbcMariaDbErrorsIT {
+
+    private Store store;
+    private R2dbcLockBackend backend;
+
+    @BeforeAll
+    void start() {
+        store = MariaDbStore.mariaDb();
+    }
+
+    @AfterAll
+    void stop() {
+        store.close();
+    }
+
+    @AfterEach
+    void end() {
+        Store.end(backend);
+        store.execute("create or replace database holdfast");
+    }
+
+    @Test
+    void missingSchemaIsToldWithTheFileToRun() {
+        backend = R2dbcLockBackend.create(store.connections());
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        error -> assertThat(error.isTransient()).isFalse())
+                .hasMessageContaining("stock/42")
+                .hasMessageContaining("in MariaDB failed")
+                .hasMessageContaining("mariadb/V1__holdfast.sql");
+        store.addSchema();
+        run(backend.ping());
+        assertThat(backend.name()).isEqualTo("mariadb");
+    }
+
+    @Test
+    void databaseOfItsOwnIsFoundByItsName() {
+        store.execute("create database `Locks of all`");
+        backend = R2dbcLockBackend.builder(store.connections())
+                .schema("Locks of all")
+                .build();
+        assertThatThrownBy(() -> run(backend.ping())).hasMessageContaining("V1__holdfast.sql");
+        store.execute("drop database `Locks of all`");
+    }
+
+    /** Those of the documentation. */
+    @Test
+    void theseRightsAreEnough() {
+        store.addSchema();
+        store.execute("create user app");
+        store.execute("grant execute on holdfast.* to app");
+        for (String table : new String[] {"lock", "fence", "waiter", "gone", "client", "told"}) {
+            store.execute("grant select, insert, update, delete on holdfast.holdfast_%s to app".formatted(table));
+        }
+        store.execute("grant select, update on holdfast.holdfast_schema to app");
+        backend = R2dbcLockBackend.create(store.connections("app"));
+        LockClient locks = LockClient.create(backend);
+        LockLease lease = run(locks.lock("stock/42").acquire());
+        run(lease.renew());
+        Connection data =
+                Mono.<Connection>from(store.connections("app").create()).block(Store.PATIENCE);
+        run(data.beginTransaction());
+        run(Fence.check(data, lease));
+        run(data.commitTransaction());
+        run(data.close());
+        run(lease.release());
+        run(locks.semaphore("stock/42", 2).withLock(permit -> Mono.just(1)));
+        run(locks.close());
+        store.execute("drop user app");
+    }
+
+    @Test
+    void missingRightIsTold() {
+        store.addSchema();
+        store.execute("create user guest");
+        store.execute("grant select on holdfast.holdfast_lock to guest");
+        backend = R2dbcLockBackend.create(store.connections("guest"));
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the user lacks a right");
+        store.execute("drop user guest");
+    }
+
+    @Test
+    void serverThatTakesNoWritesIsToldAsOne() {
+        store.addSchema();
+        store.execute("create user reader");
+        store.execute("grant select, insert, update, delete, execute on holdfast.* to reader");
+        store.execute("set global read_only = on");
+        backend = R2dbcLockBackend.create(store.connections("reader"));
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("connect to the primary");
+        store.execute("set global read_only = off");
+        store.execute("drop user reader");
+    }
+
+    /** A lock that no claim wanted for a day leaves no row; one that was held today does, for its token. */
+    @Test
+    void sweepDeletesWhatIsOutOfDate() {
+        store.addSchema();
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        run(locks.lock("old").withLock(lease -> Mono.just(1)));
+        run(locks.lock("new").withLock(lease -> Mono.just(1)));
+        store.execute(
+                "update holdfast_lock set token = token - 90000000000, expires_us = expires_us - 90000000000 where name = 'old'");
+        store.execute("insert into holdfast_gone values ('gone', 1)");
+        assertThat(store.texts("call holdfast_sweep_v1()")).containsExactly("1");
+        assertThat(store.texts("select convert(name using utf8mb4) from holdfast_lock"))
+                .containsExactly("new");
+        assertThat(store.texts("select convert(name using utf8mb4) from holdfast_fence"))
+                .containsExactly("new");
+        assertThat(store.texts("select id from holdfast_gone")).isEmpty();
+        assertThat(store.texts("call holdfast_sweep_v1()")).as("once a minute").containsExactly("0");
+        run(locks.close());
+    }
+
+    /** As the page on MariaDB tells it. */
+    @Test
+    void leaseThatAnOperatorEndedIsToldByTheFence() {
+        store.addSchema();
+        backend = R2dbcLockBackend.create(store.connections());
+        LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
+        store.execute("update holdfast_lock set holder = null, expires_us = 0 where name = 'stock/42'");
+        store.execute("update holdfast_fence set token = 0 where name = 'stock/42'");
+        Connection data = store.connect();
+        run(data.beginTransaction());
+        assertThatThrownBy(() -> run(Fence.check(data, lease)))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("roll back");
+        run(data.close());
+    }
+
+    @Test
+    void lockWhoseFenceWasDeletedByHandIsGrantedAgain() {
+        store.addSchema();
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        run(locks.lock("stock/42").withLock(lease -> Mono.just(1)));
+        run(locks.semaphore("stock/42", 1).acquire());
+        store.execute("delete from holdfast_fence");
+        store.execute("update holdfast_lock set expires_us = 0");
+        LockLease lease = run(locks.lock("stock/42").acquire());
+        assertThat(run(locks.semaphore("stock/42", 1).tryAcquire())).isNotNull();
+        Connection data = store.connect();
+        run(data.beginTransaction());
+        run(Fence.check(data, lease));
+        run(data.rollbackTransaction());
+        run(data.close());
+        run(locks.close());
+    }
+
+    /** No collation makes two of these the same lock, and the longest name fits. */
+    @Test
+    void namesAreComparedAsBytes() {
+        store.addSchema();
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        for (String name : new String[] {"a", "A", "a ", "\u00e4", "a\u0308", "\0".repeat(512), "'", "\\"}) {
+            run(locks.lock(name).acquire());
+        }
+        assertThat(store.count("select count(*) from holdfast_lock where holder is not null"))
+                .isEqualTo(8);
+        run(locks.close());
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T run(Publisher<T> work) {
+        return Mono.from(work).block(Store.PATIENCE);
+    }
+}

@@ -1,0 +1,245 @@
+package io.holdfast.testkit.server;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real MariaDB or MySQL of its own on a free port, with an empty database. It ends with {@link #close} or with this JVM.
+ *
+ * <p>What runs is the program that a system property names, or else, of MariaDB, the one that comes from Maven Central, or else the one on the PATH. MySQL
+ * does not come from Maven Central: without a {@code mysqld} there is none.
+ *
+ * <p>Its methods block, and may be called from any thread, one at a time.
+ */
+public final class MariaDbServer implements SqlServer {
+
+    /** The system property that names the program of MariaDB: {@value}. */
+    public static final String MARIADB = "holdfast.mariadbd";
+
+    /** The system property that names the program of MySQL: {@value}. */
+    public static final String MYSQL = "holdfast.mysqld";
+
+    /** A user who may do everything and needs no password. */
+    public static final String USER = "holdfast";
+
+    /** The database that is there from the start. */
+    public static final String DATABASE = "holdfast";
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    /** Of the protocol, in the first message of the server. */
+    private static final int GREETING = 10;
+
+    private static final int GREETING_AT = 4;
+
+    private final MariaDbPrograms programs;
+    private final Path directory;
+    private final int port;
+    private final List<String> settings;
+    private final Thread atExit;
+
+    /** Null while stopped. */
+    private @Nullable Process process;
+
+    private MariaDbServer(MariaDbPrograms programs, Path directory, List<String> settings) {
+        this.programs = programs;
+        this.directory = directory;
+        this.settings = settings;
+        port = FreePorts.next();
+        atExit = new Thread(this::kill, "holdfast-mariadb-end");
+    }
+
+    /**
+     * Starts MariaDB.
+     *
+     * @param settings such as {@code innodb_flush_log_at_trx_commit=0}
+     * @return a server that answers
+     * @throws IllegalStateException if none can be started
+     */
+    public static MariaDbServer run(String... settings) {
+        return run(MariaDbPrograms.mariaDb(), settings);
+    }
+
+    /**
+     * Starts MySQL.
+     *
+     * @param settings such as {@code innodb_flush_log_at_trx_commit=0}
+     * @return a server that answers; empty when this machine has none
+     * @throws IllegalStateException if it cannot be started
+     */
+    public static Optional<MariaDbServer> runMySql(String... settings) {
+        return MariaDbPrograms.mySql().map(it -> run(it, settings));
+    }
+
+    private static MariaDbServer run(MariaDbPrograms programs, String... settings) {
+        try {
+            Path directory = Files.createTempDirectory("holdfast-mariadb");
+            MariaDbServer server = new MariaDbServer(programs, directory, List.of(settings));
+            Runtime.getRuntime().addShutdownHook(server.atExit);
+            server.initialize();
+            server.start();
+            return server;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void initialize() throws IOException {
+        if (!programs.isMySql()) {
+            Files.createDirectories(data().resolve("mysql"));
+        }
+        Files.writeString(
+                directory.resolve("init.sql"),
+                "create database if not exists %s;\ncreate user if not exists '%s'@'%%';\ngrant all on *.* to '%s'@'%%' with grant option;\n"
+                        .formatted(DATABASE, USER, USER));
+        Process making = begin(programs.initialize(data()), ProcessBuilder.Redirect.PIPE);
+        try (OutputStream statements = making.getOutputStream()) {
+            statements.write(programs.initialStatements().getBytes(StandardCharsets.UTF_8));
+        }
+        if (!ends(making) || making.exitValue() != 0) {
+            throw new IllegalStateException("the tables of the server could not be made: " + log());
+        }
+    }
+
+    private Path data() {
+        return directory.resolve("data");
+    }
+
+    private Process begin(List<String> command, ProcessBuilder.Redirect input) {
+        try {
+            return new ProcessBuilder(command)
+                    .directory(directory.toFile())
+                    .redirectInput(input)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                            directory.resolve("log").toFile()))
+                    .start();
+        } catch (IOException e) {
+            throw new IllegalStateException("could not start " + programs.program(), e);
+        }
+    }
+
+    @Override
+    public void start() {
+        List<String> command = programs.command(data());
+        command.addAll(List.of(
+                "--port=" + port,
+                "--bind-address=127.0.0.1",
+                "--skip-name-resolve",
+                "--socket=" + directory.resolve("socket"),
+                "--pid-file=" + directory.resolve("pid"),
+                "--init-file=" + directory.resolve("init.sql")));
+        // No TLS: a server that makes a key for it each time takes seconds to start.
+        command.addAll(
+                programs.isMySql()
+                        ? List.of("--mysqlx=OFF", "--secure-file-priv=NULL", "--auto-generate-certs=OFF")
+                        : List.of("--skip-ssl", "--innodb-buffer-pool-dump-at-shutdown=OFF"));
+        settings.forEach(it -> command.add("--" + it));
+        process = begin(command, ProcessBuilder.Redirect.PIPE);
+        awaitAnswer(process);
+    }
+
+    @Override
+    public void stop() {
+        end(Process::destroy);
+    }
+
+    @Override
+    public void crash() {
+        end(Process::destroyForcibly);
+    }
+
+    private void end(Consumer<Process> how) {
+        Process running = process;
+        if (running == null) {
+            return;
+        }
+        how.accept(running);
+        if (!ends(running)) {
+            throw new IllegalStateException("the server did not end within " + LIMIT);
+        }
+        process = null;
+    }
+
+    @Override
+    public String host() {
+        return "127.0.0.1";
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public void close() {
+        crash();
+        boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
+        TemporaryFiles.delete(directory);
+    }
+
+    private void kill() {
+        Process running = process;
+        if (running != null) {
+            running.destroyForcibly();
+        }
+        TemporaryFiles.delete(directory);
+    }
+
+    private void awaitAnswer(Process started) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!isReady()) {
+            if (!started.isAlive() || System.nanoTime() - end > 0) {
+                throw new IllegalStateException("the server did not start: " + log());
+            }
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while the server started", e);
+            }
+        }
+    }
+
+    /** It greets once it takes connections. */
+    private boolean isReady() {
+        try (Socket socket = new Socket()) {
+            int millis = (int) LIMIT.toMillis();
+            socket.connect(new InetSocketAddress(host(), port), millis);
+            socket.setSoTimeout(millis);
+            byte[] greeting = socket.getInputStream().readNBytes(GREETING_AT + 1);
+            return greeting.length > GREETING_AT && greeting[GREETING_AT] == GREETING;
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    private static boolean ends(Process running) {
+        try {
+            return running.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the server ended", e);
+        }
+    }
+
+    private String log() {
+        try {
+            return Files.readString(directory.resolve("log"), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            return "no log: " + e.getMessage();
+        }
+    }
+}
