@@ -78,7 +78,7 @@ public final class LocalHandOver {
         private static final int MOST_HAND_OVERS = 1 << 20;
 
         private final LockBackend backend;
-        private int mostHandOvers = 256;
+        private int mostHandOvers = 1024;
         private Duration longestTurn = Duration.ofMillis(5);
         private Scheduler clock = Schedulers.parallel();
 

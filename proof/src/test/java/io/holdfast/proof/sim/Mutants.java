@@ -131,6 +131,7 @@ final class Mutants {
         List<Hunt> hunts = new ArrayList<>(hunts(
                 StoreKind.REDIS_HAND_OVER,
                 Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
+                Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace()),
                 Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease()),
                 Mutant.handOver("place that is given up for all", WrongHandOvers.lostPlace()),
                 Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
