@@ -150,7 +150,7 @@ final class HandOverShard {
 
     void renewalFailed(Turn turn) {
         synchronized (locks) {
-            locks.renewalFailed(turn);
+            turn.renewalFailed();
         }
     }
 
@@ -247,8 +247,7 @@ final class HandOverShard {
         var unused = Mono.defer(() -> store.release(claim))
                 .subscribe(
                         answer -> {},
-                        error ->
-                                LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
+                        error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
     }
 
     private void watch(Turn turn) {
@@ -261,7 +260,7 @@ final class HandOverShard {
             Flux.defer(() -> store.watch(turn.watched())).subscribe(watch);
         }
         synchronized (locks) {
-            locks.watching(turn);
+            turn.watching();
         }
     }
 

@@ -94,7 +94,10 @@ class HandOver {
             }
         }
         if (queue.size() > bounds.mostHandOvers()) {
-            push(queue.last(), new WatchSignal.Changed(), out); // not served in this turn: it takes a place for the next
+            push(
+                    queue.last(),
+                    new WatchSignal.Changed(),
+                    out); // not served in this turn: it takes a place for the next
         }
     }
 

@@ -104,7 +104,9 @@ public final class HandOvers {
         Waiter waiter = waiters.get(claim.id());
         if (waiter == null) {
             if (!concerns(claim)) {
-                return claim.waiting() == Waiting.NONE && waiters.hasWaiters(claim) ? refused(claim) : new Reply.Forward<>();
+                return claim.waiting() == Waiting.NONE && waiters.hasWaiters(claim)
+                        ? refused(claim)
+                        : new Reply.Forward<>();
             }
             if (tombstones.contains(claim.id())) {
                 return refused(claim);
@@ -196,15 +198,6 @@ public final class HandOvers {
     }
 
     /**
-     * Whether renewals of a turn are answered is not known.
-     *
-     * @param turn which
-     */
-    public void renewalFailed(Turn turn) {
-        turn.isDoubted = true;
-    }
-
-    /**
      * A claim is released.
      *
      * @param claim which
@@ -236,7 +229,9 @@ public final class HandOvers {
      * @return the answer, or whom to ask for it; null when it has gone on already
      */
     public @Nullable Reply<Ownership> resumed(Waiter waiter, long now, List<Effect> out) {
-        return waiter.standing == Standing.PASSING ? released(waiter, waiter.of.requests.release(waiter, now, out)) : null;
+        return waiter.standing == Standing.PASSING
+                ? released(waiter, waiter.of.requests.release(waiter, now, out))
+                : null;
     }
 
     private Reply<Ownership> released(Waiter waiter, Reply<Ownership> reply) {
@@ -256,15 +251,6 @@ public final class HandOvers {
         if (waiter != null && waiter.standing == Standing.LEAVING) {
             waiters.remove(waiter);
         }
-    }
-
-    /**
-     * A turn is watched from now on: what is signalled after this is worth a look.
-     *
-     * @param turn which
-     */
-    public void watching(Turn turn) {
-        turn.isStarting = false;
     }
 
     /**

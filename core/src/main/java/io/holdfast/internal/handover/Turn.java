@@ -206,6 +206,16 @@ public final class Turn {
         return unwatch;
     }
 
+    /** Its watch has started: what is signalled after this is worth a look. */
+    public void watching() {
+        isStarting = false;
+    }
+
+    /** Whether the store has renewed it is not known. */
+    public void renewalFailed() {
+        isDoubted = true;
+    }
+
     @Override
     public String toString() {
         return "turn %s, look %d, owner %s".formatted(claim.id(), attempt, owner);

@@ -214,7 +214,7 @@ class HandOversRandomTest {
                     turns.put(watch.turn().watched().id(), watch.turn());
                     watchedAtTheStore.add(watch.turn().watched().id());
                     carryOut(out -> locks.signalled(watch.turn(), new WatchSignal.Armed(), now, out));
-                    locks.watching(watch.turn());
+                    watch.turn().watching();
                 } else if (effect instanceof Effect.Unwatch unwatch) {
                     watchedAtTheStore.remove(unwatch.turn().watched().id());
                 } else if (effect instanceof Effect.Reserve reserve) {
@@ -387,7 +387,7 @@ class HandOversRandomTest {
                                 gone();
                             }
                         },
-                        () -> locks.renewalFailed(ask.turn()));
+                        () -> ask.turn().renewalFailed());
             }
 
             /** Releases it, or gives it up, and repeats that until it is confirmed. */
@@ -430,7 +430,11 @@ class HandOversRandomTest {
             /** Both answers count: without the one for this, the release is repeated. */
             private void withdraw(@Nullable LockClaim place) {
                 if (place != null) {
-                    ask("withdraw " + place, () -> atStore(store.release(place, now)), it -> {}, () -> isReleaseAsked = false);
+                    ask(
+                            "withdraw " + place,
+                            () -> atStore(store.release(place, now)),
+                            it -> {},
+                            () -> isReleaseAsked = false);
                 }
             }
 
