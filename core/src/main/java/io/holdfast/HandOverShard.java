@@ -21,7 +21,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -87,9 +86,9 @@ final class HandOverShard {
                 deliver.accept(watch);
             }
         } else if (effect instanceof Effect.Watch watch) {
-            watch(watch.turn());
+            TurnWatch.start(this, store, locks, watch.turn());
         } else if (effect instanceof Effect.Unwatch unwatch) {
-            unwatch(unwatch.turn());
+            TurnWatch.stop(locks, unwatch.turn());
         } else if (effect instanceof Effect.Reserve reserve) {
             reserve(reserve);
         } else if (effect instanceof Effect.Release release) {
@@ -108,12 +107,24 @@ final class HandOverShard {
     }
 
     private Mono<LockAttempt> lookOf(Reply.Ask<LockAttempt> ask, String id) {
+        boolean[] isAnswered = new boolean[1];
         return Mono.defer(() -> store.tryAcquire(ask.claim()))
-                .map(answer -> decide((locks, now, out) -> locks.looked(ask, id, answer, now, out)))
-                .doFinally(end -> decide((locks, now, out) -> {
-                    locks.lookFailed(ask, id, out); // does nothing if it was answered
-                    return null;
-                }));
+                .map(answer -> {
+                    isAnswered[0] = true;
+                    return decide((locks, now, out) -> locks.looked(ask, id, answer, now, out));
+                })
+                .doFinally(end -> {
+                    if (!isAnswered[0]) {
+                        lookFailed(ask, id);
+                    }
+                });
+    }
+
+    private void lookFailed(Reply.Ask<LockAttempt> ask, String id) {
+        decide((locks, now, out) -> {
+            locks.lookFailed(ask, id, out); // does nothing if it was answered meanwhile
+            return null;
+        });
     }
 
     Mono<Renewal> renew(LockClaim claim) {
@@ -248,30 +259,6 @@ final class HandOverShard {
                 .subscribe(
                         answer -> {},
                         error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
-    }
-
-    private void watch(Turn turn) {
-        TurnWatch watch = new TurnWatch(this, turn);
-        boolean isWanted;
-        synchronized (locks) {
-            isWanted = turn.watchedBy(watch::dispose);
-        }
-        if (isWanted) {
-            Flux.defer(() -> store.watch(turn.watched())).subscribe(watch);
-        }
-        synchronized (locks) {
-            turn.watching();
-        }
-    }
-
-    private void unwatch(Turn turn) {
-        Runnable watch;
-        synchronized (locks) {
-            watch = turn.unwatch();
-        }
-        if (watch != null) {
-            watch.run();
-        }
     }
 
     List<String> contents() {

@@ -94,7 +94,7 @@ public final class LocalHandOver {
          * Sets how often a lock is handed over in this process before it is released at the store. A claim of another process waits for so many
          * owners more, at most, for each turn ahead of it. A hand-over takes some 3 µs. So 1 024 of them fit into the default of
          * {@link #longestTurn}, and processes whose work is that short get equal shares. With 256, a turn is less than a millisecond, and its
-         * two or three round trips cost more than a quarter of the rate. A turn asks the store for so many tokens, although it may use few of them.
+         * two or three round trips cost about a quarter of the rate. A turn asks the store for so many tokens, although it may use few of them.
          *
          * @param most 1 to 1 048 576; default 1024
          * @return this
