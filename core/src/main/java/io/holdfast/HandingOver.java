@@ -2,14 +2,11 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.internal.DeliveryLine;
 import io.holdfast.internal.handover.Bounds;
-import io.holdfast.internal.handover.Effect;
 import io.holdfast.internal.handover.HandOvers;
 import io.holdfast.internal.handover.Reply;
 import io.holdfast.internal.handover.Turn;
-import io.holdfast.internal.handover.Waiter;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -20,17 +17,11 @@ import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -39,15 +30,12 @@ import reactor.core.scheduler.Scheduler;
  */
 final class HandingOver implements ForwardingLockBackend {
 
-    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
-
     /** Locks of different names seldom wait for each other; a power of two. */
     private static final int SHARDS = 16;
 
     private final LockBackend store;
     private final Scheduler clock;
-    private final DeliveryLine line;
-    private final Shard[] shards = new Shard[SHARDS];
+    private final HandOverShard[] shards = new HandOverShard[SHARDS];
 
     /** Written once. */
     private volatile boolean isClosed;
@@ -60,9 +48,9 @@ final class HandingOver implements ForwardingLockBackend {
     HandingOver(LockBackend store, LongFunction<HandOvers> decisions, Scheduler clock) {
         this.store = store;
         this.clock = clock;
-        line = new DeliveryLine(clock);
+        DeliveryLine line = new DeliveryLine(clock);
         for (int i = 0; i < SHARDS; i++) {
-            shards[i] = new Shard(decisions.apply(now()));
+            shards[i] = new HandOverShard(store, clock, line, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
         }
     }
 
@@ -75,7 +63,7 @@ final class HandingOver implements ForwardingLockBackend {
         return clock.now(TimeUnit.NANOSECONDS);
     }
 
-    private Shard shard(LockClaim claim) {
+    private HandOverShard shard(LockClaim claim) {
         int hash = claim.key().name().hashCode();
         return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
     }
@@ -146,273 +134,19 @@ final class HandingOver implements ForwardingLockBackend {
     @Override
     public String toString() {
         List<String> kept = new ArrayList<>();
-        for (Shard shard : shards) {
+        for (HandOverShard shard : shards) {
             kept.addAll(shard.contents());
         }
         return "LocalHandOver[%s%s]".formatted(store, kept.isEmpty() ? "" : ", " + kept);
     }
 
-    /** What becomes of something that has happened. */
-    @FunctionalInterface
-    private interface Decision<R extends @Nullable Object> {
-
-        R of(HandOvers locks, long now, List<Effect> out);
-    }
-
-    /** Some of the locks. Its monitor guards what it decides by. */
-    private final class Shard {
-
-        private final HandOvers locks;
-
-        Shard(HandOvers locks) {
-            this.locks = locks;
-        }
-
-        /** What a claim of this process asked for: others are signalled on other threads, so that it need not wait for their subscribers. */
-        @CanIgnoreReturnValue
-        private <R extends @Nullable Object> R decide(Decision<R> decision) {
-            return decide(decision, line::deliver);
-        }
-
-        @CanIgnoreReturnValue
-        private <R extends @Nullable Object> R decide(Decision<R> decision, Consumer<Runnable> deliver) {
-            List<Effect> effects = new ArrayList<>(2);
-            R reply;
-            synchronized (locks) {
-                reply = decision.of(locks, now(), effects);
-                enqueue(effects);
-            }
-            for (Effect effect : effects) {
-                carryOut(effect, deliver);
-            }
-            return reply;
-        }
-
-        /** Within the monitor, so that signals come in the order of the decisions. */
-        private void enqueue(List<Effect> effects) {
-            for (Effect effect : effects) {
-                if (effect instanceof Effect.Push push) {
-                    push.watch().accept(push.signal());
-                }
-            }
-        }
-
-        private void carryOut(Effect effect, Consumer<Runnable> deliver) {
-            if (effect instanceof Effect.Push push) {
-                SignalSink watch = (SignalSink) push.watch(); // all are, see Signals
-                if (watch.isDue()) {
-                    deliver.accept(watch);
-                }
-            } else if (effect instanceof Effect.Watch watch) {
-                watch(watch.turn());
-            } else if (effect instanceof Effect.Unwatch unwatch) {
-                unwatch(unwatch.turn());
-            } else if (effect instanceof Effect.Reserve reserve) {
-                reserve(reserve);
-            } else if (effect instanceof Effect.Release release) {
-                releaseAlone(release.claim());
-            } else if (effect instanceof Effect.Resume resume) {
-                resume(resume.waiter(), deliver);
-            }
-        }
-
-        Mono<LockAttempt> look(LockClaim claim) {
-            Reply<LockAttempt> reply = decide((locks, now, out) -> locks.look(claim, now, out));
-            if (reply instanceof Reply.Answer<LockAttempt> it) {
-                return Mono.just(it.answer());
-            }
-            return reply instanceof Reply.Ask<LockAttempt> ask ? lookOf(ask, claim.id()) : store.tryAcquire(claim);
-        }
-
-        private Mono<LockAttempt> lookOf(Reply.Ask<LockAttempt> ask, String id) {
-            return Mono.defer(() -> store.tryAcquire(ask.claim()))
-                    .map(answer -> decide((locks, now, out) -> locks.looked(ask, id, answer, now, out)))
-                    .doFinally(end -> decide((locks, now, out) -> {
-                        locks.lookFailed(ask, id, out); // does nothing if it was answered
-                        return null;
-                    }));
-        }
-
-        Mono<Renewal> renew(LockClaim claim) {
-            Reply.Ask<Renewal> ask = turnToRenew(claim);
-            if (ask == null) {
-                return store.renew(claim);
-            }
-            long sentAt = now();
-            boolean[] isAnswered = new boolean[1];
-            return store.renew(ask.claim())
-                    .doOnNext(answer -> {
-                        isAnswered[0] = true;
-                        renewed(ask.turn(), claim.id(), sentAt, answer);
-                    })
-                    .doFinally(end -> {
-                        if (!isAnswered[0]) {
-                            renewalFailed(ask.turn());
-                        }
-                    });
-        }
-
-        Reply.@Nullable Ask<Renewal> turnToRenew(LockClaim claim) {
-            synchronized (locks) {
-                return locks.renew(claim);
-            }
-        }
-
-        void renewed(Turn turn, String id, long sentAt, Renewal answer) {
-            decide((locks, now, out) -> {
-                locks.renewed(turn, id, sentAt, answer, now, out);
-                return null;
-            });
-        }
-
-        void renewalFailed(Turn turn) {
-            synchronized (locks) {
-                locks.renewalFailed(turn);
-            }
-        }
-
-        Mono<Ownership> release(LockClaim claim) {
-            AtomicReference<Sinks.One<Mono<Ownership>>> putOff = new AtomicReference<>();
-            Reply<Ownership> reply = decide((locks, now, out) -> {
-                Reply<Ownership> decided = locks.release(claim, now, out);
-                if (decided instanceof Reply.Later<Ownership> later) {
-                    putOff.set(Sinks.one());
-                    later.waiter().resumeWith(goOn(putOff.get(), claim.id()));
-                }
-                return decided;
-            });
-            if (reply instanceof Reply.Later<Ownership>) {
-                return putOff.get().asMono().flatMap(outcome -> outcome);
-            }
-            return reply instanceof Reply.Forward<Ownership> ? store.release(claim) : outcome(reply, claim.id());
-        }
-
-        private Mono<Ownership> outcome(Reply<Ownership> reply, String id) {
-            if (reply instanceof Reply.Answer<Ownership> it) {
-                return Mono.just(it.answer());
-            }
-            LockClaim released = ((Reply.Ask<Ownership>) reply).claim();
-            return Mono.defer(() -> store.release(released)).doOnNext(answer -> {
-                synchronized (locks) {
-                    locks.releaseConfirmed(id);
-                }
-            });
-        }
-
-        /** Also when the one who asked does not wait any more: the owner is done. */
-        private Consumer<Reply<Ownership>> goOn(Sinks.One<Mono<Ownership>> putOff, String id) {
-            return reply -> {
-                Mono<Ownership> outcome = outcome(reply, id).cache();
-                var unused = outcome.subscribe(answer -> {}, error -> {});
-                Sinks.EmitResult unusedResult = putOff.tryEmitValue(outcome);
-            };
-        }
-
-        private void resume(Waiter waiter, Consumer<Runnable> deliver) {
-            Runnable goOn = decide(
-                    (locks, now, out) -> {
-                        Reply<Ownership> reply = locks.resumed(waiter, now, out);
-                        Consumer<Reply<Ownership>> putOff = reply == null ? null : waiter.takeResume();
-                        return putOff == null ? null : () -> putOff.accept(reply);
-                    },
-                    deliver);
-            if (goOn != null) {
-                goOn.run();
-            }
-        }
-
-        private void signalled(Turn turn, @Nullable WatchSignal signal) {
-            decide(
-                    (locks, now, out) -> {
-                        locks.signalled(turn, signal, now, out);
-                        return null;
-                    },
-                    line::deliverHere);
-        }
-
-        private void reserve(Effect.Reserve reserve) {
-            boolean[] isAnswered = new boolean[1];
-            var unused = Mono.defer(() -> store.tryAcquire(reserve.claim()))
-                    .subscribe(
-                            answer -> {
-                                isAnswered[0] = true;
-                                reserved(reserve, answer);
-                            },
-                            error -> reserved(reserve, null),
-                            () -> {
-                                if (!isAnswered[0]) {
-                                    reserved(reserve, null);
-                                }
-                            });
-        }
-
-        private void reserved(Effect.Reserve reserve, @Nullable LockAttempt answer) {
-            decide(
-                    (locks, now, out) -> {
-                        locks.reserved(reserve, answer, now, out);
-                        return null;
-                    },
-                    line::deliverHere);
-        }
-
-        private void releaseAlone(LockClaim claim) {
-            var unused = Mono.defer(() -> store.release(claim))
-                    .subscribe(
-                            answer -> {},
-                            error ->
-                                    LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
-        }
-
-        private void watch(Turn turn) {
-            TurnWatch watch = new TurnWatch(this, turn);
-            boolean isWanted;
-            synchronized (locks) {
-                isWanted = turn.watchedBy(watch::dispose);
-            }
-            if (isWanted) {
-                Flux.defer(() -> store.watch(turn.watched())).subscribe(watch);
-            }
-            synchronized (locks) {
-                locks.watching(turn);
-            }
-        }
-
-        private void unwatch(Turn turn) {
-            Runnable watch;
-            synchronized (locks) {
-                watch = turn.unwatch();
-            }
-            if (watch != null) {
-                watch.run();
-            }
-        }
-
-        List<String> contents() {
-            synchronized (locks) {
-                return locks.contents();
-            }
-        }
-
-        boolean isWatchedBy(SignalSink sink, LockClaim claim) {
-            synchronized (locks) {
-                return locks.watch(claim, sink, now());
-            }
-        }
-
-        void unwatched(SignalSink sink) {
-            synchronized (locks) {
-                locks.unwatched(sink.claimId(), sink);
-            }
-        }
-    }
-
     /** The signals of a claim of this process. */
     private final class Signals extends Flux<WatchSignal> {
 
-        private final Shard shard;
+        private final HandOverShard shard;
         private final LockClaim claim;
 
-        Signals(Shard shard, LockClaim claim) {
+        Signals(HandOverShard shard, LockClaim claim) {
             this.shard = shard;
             this.claim = claim;
         }
@@ -425,33 +159,6 @@ final class HandingOver implements ForwardingLockBackend {
             } else {
                 store.watch(claim).subscribe(subscriber);
             }
-        }
-    }
-
-    /** The signals of a turn's claim. */
-    private static final class TurnWatch extends BaseSubscriber<WatchSignal> {
-
-        private final Shard shard;
-        private final Turn turn;
-
-        TurnWatch(Shard shard, Turn turn) {
-            this.shard = shard;
-            this.turn = turn;
-        }
-
-        @Override
-        protected void hookOnNext(WatchSignal signal) {
-            shard.signalled(turn, signal);
-        }
-
-        @Override
-        protected void hookOnError(Throwable stopped) {
-            shard.signalled(turn, null);
-        }
-
-        @Override
-        protected void hookOnComplete() {
-            shard.signalled(turn, null);
         }
     }
 }

@@ -46,6 +46,9 @@ class LocalHandOverTest {
     private final ReactiveLock lock = process(recorded(), it -> it).lock(NAME);
     private final ReactiveLock foreign = process(store, it -> it).lock(NAME);
 
+    /** A claim of the other process, where a test has one that waits. */
+    private final TestSubscriber<LockLease> other = TestSubscriber.create();
+
     /** Remembers which looks the store was asked for. */
     private LockBackend recorded() {
         return new ForwardingLockBackend() {
@@ -110,6 +113,27 @@ class LocalHandOverTest {
         subscribe(lease(owner).release());
     }
 
+    /** The first of so many waiters of this process holds the lock, and {@link #other} waits at the store. */
+    private List<TestSubscriber<LockLease>> turnAheadOfOther(int waiters) {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, waiters);
+        otherWaits();
+        release(holder);
+        return waiting;
+    }
+
+    private void otherWaits() {
+        foreign.acquire().subscribe(other);
+        pass(Duration.ZERO);
+    }
+
+    private void lastOneFollowsOther(TestSubscriber<LockLease> last) {
+        release(other);
+        pass(LEASE);
+        assertThat(lease(last).fencingToken()).isGreaterThan(lease(other).fencingToken());
+        release(last);
+    }
+
     private int commands() {
         return faulty.on(Operation.TRY_ACQUIRE).calls()
                 + faulty.on(Operation.RELEASE).calls()
@@ -161,7 +185,7 @@ class LocalHandOverTest {
         ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(2)).lock(NAME);
         TestSubscriber<LockLease> first = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(bounded, 5);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        otherWaits();
         release(first);
         for (int owner = 0; owner < 3; owner++) {
             assertThat(holds(other)).isFalse();
@@ -175,9 +199,9 @@ class LocalHandOverTest {
     }
 
     @Test
-    void whoComesDuringATurnWaitsForTheNext() {
+    void aTurnThatBeganWithoutWaitersHandsNothingOver() {
         TestSubscriber<LockLease> first = subscribe(lock.acquire());
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        otherWaits();
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
         release(first);
         assertThat(holds(other)).isTrue();
@@ -187,11 +211,148 @@ class LocalHandOverTest {
     }
 
     @Test
+    void claimsThatComeDuringATurnAreServedInIt() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(waiting.get(0));
+        TestSubscriber<LockLease> later = subscribe(lock.acquire());
+        release(waiting.get(1));
+        assertThat(holds(late)).isTrue();
+        release(late);
+        assertThat(holds(later)).isTrue();
+        assertThat(holds(other)).isFalse();
+        release(later);
+        assertThat(holds(other)).isTrue();
+        release(other);
+        assertThat(store.contents()).as("the place of a next turn").isEmpty();
+    }
+
+    @Test
+    void aProcessInAClosedLoopHandsOverAtMostSoOftenBeforeAWaiterOfAnotherProcess() {
+        ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(10)).lock(NAME);
+        int[] done = new int[1];
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        for (int i = 0; i < 20; i++) {
+            bounded.withLock(lease -> Mono.fromRunnable(() -> done[0]++))
+                    .repeat(9)
+                    .subscribe();
+        }
+        for (int turn = 1; turn <= 3; turn++) {
+            TestSubscriber<LockLease> next = subscribe(foreign.acquire());
+            release(holder);
+            pass(MOMENT);
+            assertThat(holds(next)).isTrue();
+            assertThat(done[0]).as("an owner and ten hand-overs").isEqualTo(turn * 11);
+            holder = next;
+        }
+        release(holder);
+        pass(Duration.ofSeconds(1));
+        assertThat(done[0]).isEqualTo(200);
+    }
+
+    @Test
+    void theNextTurnHasItsPlaceWhenTheBoundsEndThisOne() {
+        ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(1)).lock(NAME);
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(bounded, 3);
+        release(holder);
+        TestSubscriber<LockLease> later = subscribe(foreign.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        assertThat(holds(waiting.get(2))).isTrue();
+        assertThat(holds(later)).isFalse();
+        release(waiting.get(2));
+        release(later);
+    }
+
+    @Test
+    void aPlaceThatNoClaimWantsIsGivenUpAlthoughTheFirstRequestForThatIsLost() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        TestSubscriber<LockLease> third =
+                subscribe(process(store, it -> it).lock(NAME).acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        faulty.on(Operation.RELEASE).next(Fault.lostRequest());
+        release(late);
+        assertThat(holds(other)).isTrue();
+        pass(Duration.ofSeconds(5));
+        release(other);
+        assertThat(holds(third)).isTrue();
+        release(third);
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
+    void aWaiterThatGetsTheLockWhileItsLookIsUnderWayKeepsIt() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(3)));
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        assertThat(holds(late)).isTrue();
+        pass(Duration.ofMillis(3));
+        assertThat(lease(late).isValid()).isTrue();
+        TestSubscriber<LockLease> last = subscribe(lock.acquire());
+        release(late);
+        assertThat(holds(last)).as("within the turn").isTrue();
+        release(last);
+        release(other);
+    }
+
+    @Test
+    void aLookForTheNextTurnThatFailsWhenItsWaiterHasTheLockIsSentAgainForTheOthers() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.lostRequest());
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        TestSubscriber<LockLease> last = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        assertThat(holds(late)).isTrue();
+        int before = faulty.on(Operation.TRY_ACQUIRE).calls();
+        pass(Duration.ofSeconds(3));
+        assertThat(faulty.on(Operation.TRY_ACQUIRE).calls()).isEqualTo(before + 1);
+        assertThat(lease(late).isValid()).isTrue();
+        release(late);
+        release(other);
+        assertThat(holds(last)).isTrue();
+        release(last);
+    }
+
+    @Test
+    void aWaiterLooksForTheNextTurnWhileAnOwnerWorksForLong() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        TestSubscriber<LockLease> last = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        assertThat(holds(late)).isTrue();
+        TestSubscriber<LockLease> later =
+                subscribe(process(store, it -> it).lock(NAME).acquire());
+        pass(LEASE);
+        release(late);
+        release(other);
+        assertThat(holds(last)).as("it kept its place at the store").isTrue();
+        assertThat(holds(later)).isFalse();
+        release(last);
+        release(later);
+    }
+
+    @Test
+    void tryAcquirePassesNoTurnThatHasAPlace() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        assertThat(holds(late)).isTrue();
+        assertThat(holds(subscribe(lock.tryAcquire()))).isFalse();
+        release(late);
+        release(other);
+    }
+
+    @Test
     void aTurnEndsWhenItsTimeIsOver() {
-        TestSubscriber<LockLease> first = subscribe(foreign.acquire());
-        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
-        release(first);
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         pass(Duration.ofMillis(5));
         release(waiting.get(0));
         assertThat(holds(other)).isTrue();
@@ -239,10 +400,7 @@ class LocalHandOverTest {
 
     @Test
     void aTurnThatTheStoreHasLostGivesNothingMoreAway() {
-        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
-        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
-        release(holder);
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         LockLease lost = lease(waiting.get(0));
         TestSubscriber<LossReason> loss = subscribe(lost.onLoss());
         faulty.on(Operation.RENEW).always(Fault.lostRequest());
@@ -252,11 +410,7 @@ class LocalHandOverTest {
         assertThat(holds(other)).isTrue();
         assertThat(holds(waiting.get(1))).isFalse();
         faulty.heal();
-        long between = lease(other).fencingToken();
-        release(other);
-        pass(LEASE);
-        assertThat(lease(waiting.get(1)).fencingToken()).isGreaterThan(between);
-        release(waiting.get(1));
+        lastOneFollowsOther(waiting.get(1));
     }
 
     @Test
@@ -321,14 +475,10 @@ class LocalHandOverTest {
 
     @Test
     void aProcessThatStandsStillInATurnGivesNothingAwayAfterwards() {
-        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
-        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
-        release(holder);
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(3);
         release(waiting.get(0));
         TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
         faulty.on(Operation.RENEW).always(Fault.lostRequest());
-        faulty.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
         pass(Duration.ofSeconds(40));
         faulty.heal();
         assertThat(loss.getReceivedOnNext()).hasSize(1);
@@ -336,19 +486,12 @@ class LocalHandOverTest {
         assertThat(holds(waiting.get(2))).isFalse();
         subscribe(lease(waiting.get(1)).release());
         assertThat(holds(waiting.get(2))).as("the other one still has it").isFalse();
-        release(other);
-        pass(LEASE);
-        assertThat(lease(waiting.get(2)).fencingToken())
-                .isGreaterThan(lease(other).fencingToken());
-        release(waiting.get(2));
+        lastOneFollowsOther(waiting.get(2));
     }
 
     @Test
     void aClaimThatTheStoreDroppedWhileAWaiterWasGrantedIsALossOfThatWaiter() {
-        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
-        List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
-        release(holder);
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(3);
         release(waiting.get(0));
         TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
         LockClaim turn = looks.get(looks.size() - 1);
@@ -356,11 +499,7 @@ class LocalHandOverTest {
         pass(LEASE.dividedBy(2));
         assertThat(loss.getReceivedOnNext()).hasSize(1);
         assertThat(holds(waiting.get(2))).isFalse();
-        release(other);
-        pass(LEASE);
-        assertThat(lease(waiting.get(2)).fencingToken())
-                .isGreaterThan(lease(other).fencingToken());
-        release(waiting.get(2));
+        lastOneFollowsOther(waiting.get(2));
     }
 
     @Test
@@ -368,7 +507,7 @@ class LocalHandOverTest {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         LockClient closing = process(faulty, it -> it);
         List<TestSubscriber<LockLease>> waiting = waiters(closing.lock(NAME), 3);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
+        otherWaits();
         release(holder);
         assertThat(holds(waiting.get(0))).isTrue();
         TestSubscriber<Void> closed = TestSubscriber.create();
@@ -382,10 +521,7 @@ class LocalHandOverTest {
 
     @Test
     void aReleaseWhoseReplyIsLostLetsTheNextTurnBeginAndTokensRise() {
-        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
-        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
-        TestSubscriber<LockLease> other = subscribe(foreign.acquire());
-        release(holder);
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         release(waiting.get(0));
         faulty.on(Operation.RELEASE).next(Fault.lostReply());
         release(waiting.get(1));

@@ -1,22 +1,15 @@
 package io.holdfast.internal.handover;
 
 import io.holdfast.internal.handover.Waiter.Standing;
-import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,20 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HandOvers {
 
-    /** As long as a store remembers a withdrawn claim: a look of it that comes later takes nothing. */
-    private static final long TOMBSTONE_NANOS = Duration.ofSeconds(5).toNanos();
-
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
-    private final Maker maker;
-
-    /** By name; more than one only if leases differ. */
-    private final Map<String, List<HandOver>> locks = new HashMap<>();
-
-    private final Map<String, Waiter> waiters = new HashMap<>();
-
-    /** Claim id to the end of its tombstone; in the order of those ends. */
-    private final Map<String, Long> tombstones = new LinkedHashMap<>();
+    private final ClaimTable waiters;
+    private final Tombstones tombstones = new Tombstones();
 
     private long lastSweepNanos;
 
@@ -56,15 +39,9 @@ public final class HandOvers {
     }
 
     /** For tests, which see to it that wrong decisions are found. */
-    HandOvers(Maker maker, long now) {
-        this.maker = maker;
+    HandOvers(ClaimTable.Maker maker, long now) {
+        waiters = new ClaimTable(maker);
         lastSweepNanos = now;
-    }
-
-    /** Of one lock. */
-    @FunctionalInterface
-    interface Maker {
-        HandOver make(LockKey key, Duration lease);
     }
 
     /**
@@ -88,10 +65,10 @@ public final class HandOvers {
     public boolean watch(LockClaim claim, Consumer<WatchSignal> watch, long now) {
         Waiter waiter = waiters.get(claim.id());
         if (waiter == null) {
-            if (!concerns(claim) || tombstones.containsKey(claim.id())) {
+            if (!concerns(claim) || tombstones.contains(claim.id())) {
                 return false;
             }
-            waiter = add(claim);
+            waiter = waiters.add(claim);
             sweepInTime(now);
         }
         waiter.watch = watch;
@@ -109,7 +86,7 @@ public final class HandOvers {
         if (waiter != null && waiter.watch == watch) {
             waiter.watch = null;
             if (waiter.standing == Standing.OUTSIDE) {
-                remove(waiter);
+                waiters.remove(waiter);
             }
         }
     }
@@ -127,62 +104,23 @@ public final class HandOvers {
         Waiter waiter = waiters.get(claim.id());
         if (waiter == null) {
             if (!concerns(claim)) {
-                return claim.waiting() == Waiting.NONE && hasWaiters(claim) ? refused(claim) : new Reply.Forward<>();
+                return claim.waiting() == Waiting.NONE && waiters.hasWaiters(claim)
+                        ? refused(claim)
+                        : new Reply.Forward<>();
             }
-            if (tombstones.containsKey(claim.id())) {
+            if (tombstones.contains(claim.id())) {
                 return refused(claim);
             }
             if (claim.attempt() > 1) {
                 return new Reply.Forward<>(); // it began before this
             }
-            waiter = add(claim);
+            waiter = waiters.add(claim);
         }
-        return waiter.of.look(waiter, claim.attempt(), now, out);
-    }
-
-    private boolean hasWaiters(LockClaim claim) {
-        if (claim.key().kind() == LockKind.MUTEX) {
-            for (HandOver lock : locks.getOrDefault(claim.key().name(), List.of())) {
-                if (lock.hasWaiters()) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return waiter.of.requests.look(waiter, claim.attempt(), now, out);
     }
 
     private static Reply<LockAttempt> refused(LockClaim claim) {
         return new Reply.Answer<>(new LockAttempt.Contended(claim.lease().dividedBy(3)));
-    }
-
-    private Waiter add(LockClaim claim) {
-        Waiter waiter = new Waiter(claim.id(), lock(claim));
-        waiters.put(claim.id(), waiter);
-        return waiter;
-    }
-
-    private HandOver lock(LockClaim claim) {
-        List<HandOver> ofName = locks.computeIfAbsent(claim.key().name(), it -> new ArrayList<>(1));
-        for (HandOver lock : ofName) {
-            if (lock.lease().equals(claim.lease())) {
-                lock.claims++;
-                return lock;
-            }
-        }
-        HandOver made = maker.make(claim.key(), claim.lease());
-        made.claims = 1;
-        ofName.add(made);
-        return made;
-    }
-
-    private void remove(Waiter waiter) {
-        if (waiters.remove(waiter.id, waiter) && --waiter.of.claims == 0) {
-            String name = waiter.of.key().name();
-            List<HandOver> ofName = locks.get(name);
-            if (ofName != null && ofName.remove(waiter.of) && ofName.isEmpty()) {
-                locks.remove(name);
-            }
-        }
     }
 
     /**
@@ -197,7 +135,7 @@ public final class HandOvers {
      */
     public LockAttempt looked(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
         Turn turn = asked.turn();
-        return turn.of.looked(turn, asked.claim().attempt(), waiters.get(id), answer, now, out);
+        return turn.of.answers.looked(turn, asked.claim().attempt(), waiters.get(id), answer, now, out);
     }
 
     /**
@@ -209,7 +147,7 @@ public final class HandOvers {
      */
     public void lookFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
         Turn turn = asked.turn();
-        turn.of.lookFailed(turn, asked.claim().attempt(), waiters.get(id), out);
+        turn.of.answers.lookFailed(turn, asked.claim().attempt(), waiters.get(id), out);
     }
 
     /**
@@ -223,9 +161,9 @@ public final class HandOvers {
     public void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
         Turn turn = asked.turn();
         if (answer == null) {
-            turn.of.reserveFailed(turn, out);
+            turn.of.answers.reserveFailed(turn, out);
         } else {
-            turn.of.reserved(turn, asked.claim(), answer, now, out);
+            turn.of.answers.reserved(turn, asked.claim(), answer, now, out);
         }
     }
 
@@ -237,7 +175,7 @@ public final class HandOvers {
      */
     public Reply.@Nullable Ask<Renewal> renew(LockClaim claim) {
         Waiter waiter = waiters.get(claim.id());
-        Turn turn = waiter == null ? null : waiter.of.renewed(waiter);
+        Turn turn = waiter == null ? null : waiter.of.requests.renewed(waiter);
         return turn == null ? null : new Reply.Ask<>(turn, turn.claim());
     }
 
@@ -253,19 +191,10 @@ public final class HandOvers {
      */
     public void renewed(Turn turn, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
         Waiter waiter = waiters.get(id);
-        turn.of.renewalAnswered(turn, waiter, sentAtNanos, answer, now, out);
+        turn.of.answers.renewed(turn, waiter, sentAtNanos, answer, now, out);
         if (waiter != null && waiter.turn == turn && answer instanceof Renewal.NotHeld) {
-            remove(waiter); // its client knows, and sends no release
+            waiters.remove(waiter); // its client knows, and sends no release
         }
-    }
-
-    /**
-     * Whether renewals of a turn are answered is not known.
-     *
-     * @param turn which
-     */
-    public void renewalFailed(Turn turn) {
-        turn.isDoubted = true;
     }
 
     /**
@@ -281,14 +210,14 @@ public final class HandOvers {
         Waiter waiter = waiters.get(claim.id());
         if (waiter == null) {
             if (concerns(claim)) {
-                bury(claim.id(), now);
+                tombstones.add(claim.id(), now);
             }
             return new Reply.Forward<>();
         }
         if (waiter.attempt < claim.attempt()) {
-            bury(claim.id(), now);
+            tombstones.add(claim.id(), now);
         }
-        return released(waiter, waiter.of.release(waiter, now, out));
+        return released(waiter, waiter.of.requests.release(waiter, now, out));
     }
 
     /**
@@ -300,12 +229,14 @@ public final class HandOvers {
      * @return the answer, or whom to ask for it; null when it has gone on already
      */
     public @Nullable Reply<Ownership> resumed(Waiter waiter, long now, List<Effect> out) {
-        return waiter.standing == Standing.PASSING ? released(waiter, waiter.of.release(waiter, now, out)) : null;
+        return waiter.standing == Standing.PASSING
+                ? released(waiter, waiter.of.requests.release(waiter, now, out))
+                : null;
     }
 
     private Reply<Ownership> released(Waiter waiter, Reply<Ownership> reply) {
         if (reply instanceof Reply.Answer<Ownership>) {
-            remove(waiter);
+            waiters.remove(waiter);
         }
         return reply;
     }
@@ -318,17 +249,8 @@ public final class HandOvers {
     public void releaseConfirmed(String id) {
         Waiter waiter = waiters.get(id);
         if (waiter != null && waiter.standing == Standing.LEAVING) {
-            remove(waiter);
+            waiters.remove(waiter);
         }
-    }
-
-    /**
-     * A turn is watched from now on: what is signalled after this is worth a look.
-     *
-     * @param turn which
-     */
-    public void watching(Turn turn) {
-        turn.isStarting = false;
     }
 
     /**
@@ -341,16 +263,10 @@ public final class HandOvers {
      */
     public void signalled(Turn turn, @Nullable WatchSignal signal, long now, List<Effect> out) {
         if (signal == null) {
-            turn.of.signalsStopped(turn, out);
+            turn.of.answers.signalsStopped(turn, out);
         } else {
-            turn.of.signalled(turn, signal, now, out);
+            turn.of.answers.signalled(turn, signal, now, out);
         }
-    }
-
-    /** A look of this claim may still be under way, and must not queue when it comes. */
-    private void bury(String id, long now) {
-        tombstones.remove(id);
-        tombstones.put(id, now + TOMBSTONE_NANOS);
     }
 
     private void sweepInTime(long now) {
@@ -358,13 +274,10 @@ public final class HandOvers {
             return;
         }
         lastSweepNanos = now;
-        Iterator<Long> ends = tombstones.values().iterator();
-        while (ends.hasNext() && Validity.isOver(ends.next(), now)) {
-            ends.remove();
-        }
-        for (Waiter waiter : List.copyOf(waiters.values())) {
-            if (waiter.of.isForgotten(waiter, now)) {
-                remove(waiter);
+        tombstones.sweep(now);
+        for (Waiter waiter : waiters.all()) {
+            if (waiter.of.requests.isForgotten(waiter, now)) {
+                waiters.remove(waiter);
             }
         }
     }
@@ -375,8 +288,8 @@ public final class HandOvers {
      * @return in no particular order
      */
     public List<String> contents() {
-        return waiters.values().stream()
-                .map(it -> "'%s' wanted by claim %s".formatted(it.of.key().name(), it))
+        return waiters.all().stream()
+                .map(it -> "'%s' wanted by claim %s".formatted(it.of.key.name(), it))
                 .toList();
     }
 }

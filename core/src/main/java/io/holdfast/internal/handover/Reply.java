@@ -18,7 +18,7 @@ public sealed interface Reply<A> {
     record Answer<A>(A answer) implements Reply<A> {}
 
     /**
-     * The store is asked, and its answer told to {@link HandOvers}.
+     * The store is asked, and its answer told to {@link HandOvers}. Before it releases the turn, it releases {@link Turn#withdrawn()}.
      *
      * @param turn whose request it is
      * @param claim the turn's claim, as it is sent

@@ -1,13 +1,17 @@
 package io.holdfast.internal.handover;
 
+import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
 import org.jspecify.annotations.Nullable;
 
-/** One claim at the store, and the claims of this process that it is for, first come first served. Used as {@link Waiter} is. */
+/** One claim at the store: its place in the queue there, and what it may give away once it holds the lock. Used as {@link Waiter} is. */
 public final class Turn {
 
     /** A grant names one of the last looks; one that names an earlier one costs one more look. */
     private static final int KNOWN_LOOKS = 16;
+
+    private static final long MILLI = 1_000_000;
 
     final HandOver of;
     private final LockClaim claim;
@@ -23,6 +27,10 @@ public final class Turn {
     boolean isDue;
 
     long lookAgainAtNanos;
+
+    /** A waiter has to look for it by then, so that the store does not take it for abandoned. */
+    long attendedUntilNanos;
+
     boolean isWatched;
 
     /** Its watch is being started, and its first look is sent after that. */
@@ -31,11 +39,10 @@ public final class Turn {
     boolean isArmed;
 
     /** No watch is wanted any more. */
-    boolean isUnwatched;
+    private boolean isUnwatched;
 
     /** Ends the watch. For the reactive part. */
-    @Nullable
-    Runnable unwatch;
+    private @Nullable Runnable unwatch;
 
     // While it holds the lock.
     @Nullable
@@ -56,23 +63,18 @@ public final class Turn {
     /** A claim of this process releases it, with the number of its last look: a look that comes later takes nothing. */
     boolean isReleased;
 
+    /** Its place is given up when this turn is released. */
+    @Nullable
+    Turn withdrawn;
+
     boolean isReserving;
     boolean isDoubted;
     int handOvers;
-    long begunAtNanos;
+    private long begunAtNanos;
     long validUntilNanos;
 
     /** The store ends it then, if it goes as fast as this clock. */
     long expiresAtNanos;
-
-    // The queue.
-    @Nullable
-    Waiter first;
-
-    @Nullable
-    Waiter last;
-
-    int size;
 
     Turn(HandOver of, LockClaim claim) {
         this.of = of;
@@ -101,48 +103,78 @@ public final class Turn {
         return sentAt[look % KNOWN_LOOKS];
     }
 
-    void addLast(Waiter waiter) {
-        waiter.turn = this;
-        waiter.standing = Waiter.Standing.WAITING;
-        waiter.before = last;
-        waiter.behind = null;
-        if (last == null) {
-            first = waiter;
-        } else {
-            last.behind = waiter;
-        }
-        last = waiter;
-        size++;
+    /** The store has granted the lock to it. */
+    void begin(long granted, long until, long expires, long now) {
+        grantedAtAttempt = attempt;
+        grantedAnew(granted);
+        validUntilNanos = until;
+        expiresAtNanos = expires;
+        begunAtNanos = now;
     }
 
-    void addFirst(Waiter waiter) {
-        waiter.turn = this;
-        waiter.standing = Waiter.Standing.WAITING;
-        waiter.before = null;
-        waiter.behind = first;
-        if (first == null) {
-            last = waiter;
-        } else {
-            first.before = waiter;
-        }
-        first = waiter;
-        size++;
+    /** Another owner may have been before, so a block of tokens is void. */
+    void grantedAnew(long granted) {
+        token = granted;
+        storeToken = granted;
+        ceiling = granted;
     }
 
-    void remove(Waiter waiter) {
-        if (waiter.before == null) {
-            first = waiter.behind;
-        } else {
-            waiter.before.behind = waiter.behind;
+    /** The look that asks for a block of tokens. */
+    LockClaim reserve(long floor, long now) {
+        isReserving = true;
+        return nextLook(now).withWaiting(Waiting.NONE).withTokenFloor(floor);
+    }
+
+    /** The store has the block. The time of the turn counts from now, since there was no hand-over before. */
+    void acknowledged(long floor, long now) {
+        storeToken = floor;
+        ceiling = floor;
+        begunAtNanos = now;
+    }
+
+    void extend(long until, long expires) {
+        if (until - validUntilNanos > 0) {
+            validUntilNanos = until;
+            expiresAtNanos = expires;
         }
-        if (waiter.behind == null) {
-            last = waiter.before;
-        } else {
-            waiter.behind.before = waiter.before;
+        isDoubted = false;
+    }
+
+    boolean isWithin(Bounds bounds, long now) {
+        return handOvers < bounds.mostHandOvers() && now - begunAtNanos < bounds.nanos() && !isDoubted;
+    }
+
+    void own(Waiter waiter) {
+        owner = waiter;
+        waiter.turn = this;
+        waiter.standing = Waiter.Standing.OWNER;
+        waiter.token = token;
+        waiter.validUntilNanos = validUntilNanos;
+    }
+
+    /** So much from its look that its client computes a deadline which is that of the turn at the latest. */
+    long sinceLook(Waiter waiter) {
+        long toExpiry = expiresAtNanos - waiter.lookedAtNanos;
+        if (Validity.until(waiter.lookedAtNanos, toExpiry) - validUntilNanos > 0) {
+            long valid = validUntilNanos - waiter.lookedAtNanos;
+            return Math.max(0, valid + valid / 100 + 2 * MILLI);
         }
-        waiter.before = null;
-        waiter.behind = null;
-        size--;
+        return toExpiry;
+    }
+
+    /** No watch is wanted any more. */
+    boolean stopWatch() {
+        isUnwatched = true;
+        return isWatched;
+    }
+
+    /**
+     * What is released together with it.
+     *
+     * @return the place of the next turn, should no claim of this process want that; else null
+     */
+    public @Nullable LockClaim withdrawn() {
+        return withdrawn == null ? null : withdrawn.claim();
     }
 
     /**
@@ -174,8 +206,18 @@ public final class Turn {
         return unwatch;
     }
 
+    /** Its watch has started: what is signalled after this is worth a look. */
+    public void watching() {
+        isStarting = false;
+    }
+
+    /** Whether the store has renewed it is not known. */
+    public void renewalFailed() {
+        isDoubted = true;
+    }
+
     @Override
     public String toString() {
-        return "turn %s, look %d, %d waiting, owner %s".formatted(claim.id(), attempt, size, owner);
+        return "turn %s, look %d, owner %s".formatted(claim.id(), attempt, owner);
     }
 }

@@ -12,7 +12,7 @@ public final class Waiter {
     enum Standing {
         /** Watched, and not looked for yet; or it has to join again. */
         OUTSIDE,
-        /** In the queue of {@link #turn}. */
+        /** In the queue. */
         WAITING,
         /** Holds the lock under {@link #turn}. */
         OWNER,
@@ -31,6 +31,10 @@ public final class Waiter {
 
     long lookedAtNanos;
 
+    /** It was told to look again by then. */
+    long looksByNanos;
+
+    /** What it owns, or releases. */
     @Nullable
     Turn turn;
 
@@ -48,7 +52,7 @@ public final class Waiter {
     @Nullable
     Consumer<Reply<Ownership>> resume;
 
-    // The queue of the turn.
+    // The queue.
     @Nullable
     Waiter before;
 
@@ -58,6 +62,12 @@ public final class Waiter {
     Waiter(String id, HandOver of) {
         this.id = id;
         this.of = of;
+    }
+
+    /** Neither waits nor owns. */
+    void leave() {
+        standing = Standing.OUTSIDE;
+        turn = null;
     }
 
     /**

@@ -214,7 +214,7 @@ class HandOversRandomTest {
                     turns.put(watch.turn().watched().id(), watch.turn());
                     watchedAtTheStore.add(watch.turn().watched().id());
                     carryOut(out -> locks.signalled(watch.turn(), new WatchSignal.Armed(), now, out));
-                    locks.watching(watch.turn());
+                    watch.turn().watching();
                 } else if (effect instanceof Effect.Unwatch unwatch) {
                     watchedAtTheStore.remove(unwatch.turn().watched().id());
                 } else if (effect instanceof Effect.Reserve reserve) {
@@ -387,7 +387,7 @@ class HandOversRandomTest {
                                 gone();
                             }
                         },
-                        () -> locks.renewalFailed(ask.turn()));
+                        () -> ask.turn().renewalFailed());
             }
 
             /** Releases it, or gives it up, and repeats that until it is confirmed. */
@@ -413,6 +413,7 @@ class HandOversRandomTest {
             private void released(Reply<Ownership> reply) {
                 if (reply instanceof Reply.Ask<Ownership> ask) {
                     isReleaseAsked = true;
+                    withdraw(ask.turn().withdrawn());
                     ask(
                             id + " releases as " + ask.claim(),
                             () -> atStore(store.release(ask.claim(), now)),
@@ -423,6 +424,17 @@ class HandOversRandomTest {
                             () -> isReleaseAsked = false);
                 } else {
                     gone();
+                }
+            }
+
+            /** Both answers count: without the one for this, the release is repeated. */
+            private void withdraw(@Nullable LockClaim place) {
+                if (place != null) {
+                    ask(
+                            "withdraw " + place,
+                            () -> atStore(store.release(place, now)),
+                            it -> {},
+                            () -> isReleaseAsked = false);
                 }
             }
 
@@ -461,12 +473,12 @@ class HandOversRandomTest {
                 }
             }
 
-            /** One turn may have a place ahead of this one, and be joined later. */
+            /** One turn may hold the lock, and another one may have a place ahead of this one. Claims that come later may join both. */
             void hasSeenOwner(String who) {
                 forgetAnOldPlace();
                 if (cameLater.contains(who)) {
                     passed++;
-                    assertThat(passed).as("passed by claims that came later").isLessThanOrEqualTo(most + 1);
+                    assertThat(passed).as("passed by claims that came later").isLessThanOrEqualTo(2 * most + 1);
                 }
             }
 

@@ -2,7 +2,6 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +52,8 @@ public final class WrongHandOvers {
     public static Decisions lostPlace() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
-            boolean isStillWanted(Turn turn, boolean firstHasLeft) {
-                return turn.size > 0 && !firstHasLeft;
+            boolean isStillWanted(boolean firstHasLeft) {
+                return super.isStillWanted(firstHasLeft) && !firstHasLeft;
             }
         });
     }
@@ -64,33 +63,26 @@ public final class WrongHandOvers {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
             void lose(Turn turn, @Nullable LossReason told, List<Effect> out) {
-                if (turn.size == 0) {
+                if (queue.isEmpty()) {
                     super.lose(turn, told, out);
                 }
             }
         });
     }
 
-    /** A turn goes on as long as claims of its process come, those that come later too. */
+    /** A turn goes on as long as claims of its process come. */
     public static Decisions withoutABound() {
         Bounds none = new Bounds(1 << 20, Long.MAX_VALUE);
-        return (bounds, now) -> new HandOvers(
-                (key, lease) -> new HandOver(key, lease, none) {
-                    @Override
-                    Turn turnToJoin(Waiter waiter) {
-                        Turn held = holding();
-                        return held != null && held.owner != null ? held : super.turnToJoin(waiter);
-                    }
+        return (bounds, now) -> new HandOvers(none, now);
+    }
 
-                    @Override
-                    void reserve(Turn turn, long at, List<Effect> out) {
-                        turn.isReserving = true;
-                        long floor = turn.token + none.mostHandOvers();
-                        out.add(new Effect.Reserve(
-                                turn,
-                                turn.nextLook(at).withWaiting(Waiting.NONE).withTokenFloor(floor)));
-                    }
-                },
-                now);
+    /** The place of the next turn stays at the store, although no claim wants it any more. */
+    public static Decisions leftPlace() {
+        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+            @Override
+            void drained(Turn turn, List<Effect> out) {
+                var unused = withdrawNext(out);
+            }
+        });
     }
 }

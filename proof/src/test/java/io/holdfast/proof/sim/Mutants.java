@@ -36,6 +36,8 @@ final class Mutants {
             24_000L,
             "REDIS a loss of one of many keeps the others",
             6_000_500L,
+            "MEMORY_HAND_OVER place that no claim wants",
+            10_000L,
             "ZOOKEEPER proof that does not age",
             31_000L);
 
@@ -131,13 +133,13 @@ final class Mutants {
         List<Hunt> hunts = new ArrayList<>(hunts(
                 StoreKind.REDIS_HAND_OVER,
                 Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
-                Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease()),
-                Mutant.handOver("place that is given up for all", WrongHandOvers.lostPlace()),
-                Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
+                Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease())));
         // Tokens of Redis rise with its clock, faster than they are used up here: there this would seldom show.
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
-                Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling())));
+                Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling()),
+                Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss()),
+                Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace())));
         return hunts;
     }
 

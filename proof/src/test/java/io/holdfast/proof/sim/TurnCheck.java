@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns of processes are first come, first served. For each turn of its own process that a waiter needs, it is passed by at most one turn of
- * each other process that came later, and by one more, which had its place at the store before the waiter came. Of the first of its own turns
- * it may be left over, having come too late for it.
+ * Turns of processes are first come, first served. A waiter is passed by claims that came later in at most two turns of each other process: the one
+ * that held the lock when the waiter came, and the one that had a place at the store before it. For each turn of its own process that does not
+ * reach it, there may be one more.
  *
  * @param mostPerTurn how many owners a turn has
  * @param apartNanos claims that come within this time have no order

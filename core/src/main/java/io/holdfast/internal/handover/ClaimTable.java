@@ -1,0 +1,83 @@
+package io.holdfast.internal.handover;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The claims of one process by their ids, and the locks that they want. Keeps no lock that none of them wants. */
+final class ClaimTable {
+
+    /** Of what decides about one lock. */
+    @FunctionalInterface
+    interface Maker {
+        HandOver make(LockKey key, Duration lease);
+    }
+
+    private final Maker maker;
+
+    /** By name; more than one only if leases differ. */
+    private final Map<String, List<HandOver>> locks = new HashMap<>();
+
+    private final Map<String, Waiter> waiters = new HashMap<>();
+
+    ClaimTable(Maker maker) {
+        this.maker = maker;
+    }
+
+    @Nullable
+    Waiter get(String id) {
+        return waiters.get(id);
+    }
+
+    List<Waiter> all() {
+        return List.copyOf(waiters.values());
+    }
+
+    Waiter add(LockClaim claim) {
+        Waiter waiter = new Waiter(claim.id(), lock(claim));
+        waiters.put(claim.id(), waiter);
+        return waiter;
+    }
+
+    private HandOver lock(LockClaim claim) {
+        List<HandOver> ofName = locks.computeIfAbsent(claim.key().name(), it -> new ArrayList<>(1));
+        for (HandOver lock : ofName) {
+            if (lock.lease.equals(claim.lease())) {
+                lock.claims++;
+                return lock;
+            }
+        }
+        HandOver made = maker.make(claim.key(), claim.lease());
+        made.claims = 1;
+        ofName.add(made);
+        return made;
+    }
+
+    void remove(Waiter waiter) {
+        if (waiters.remove(waiter.id, waiter) && --waiter.of.claims == 0) {
+            String name = waiter.of.key.name();
+            List<HandOver> ofName = locks.get(name);
+            if (ofName != null && ofName.remove(waiter.of) && ofName.isEmpty()) {
+                locks.remove(name);
+            }
+        }
+    }
+
+    /** Whether claims of this process wait for the lock that this one wants. */
+    boolean hasWaiters(LockClaim claim) {
+        if (claim.key().kind() == LockKind.MUTEX) {
+            for (HandOver lock : locks.getOrDefault(claim.key().name(), List.of())) {
+                if (!lock.queue.isEmpty()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}

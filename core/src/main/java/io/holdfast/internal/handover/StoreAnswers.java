@@ -1,0 +1,213 @@
+package io.holdfast.internal.handover;
+
+import io.holdfast.Backoff;
+import io.holdfast.LossReason;
+import io.holdfast.internal.state.StoreDurations;
+import io.holdfast.internal.state.Validity;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Acquired;
+import io.holdfast.spi.LockAttempt.Queued;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the store says about the turns of one lock. Used as {@link HandOver} is. */
+final class StoreAnswers {
+
+    /** Signals that do not come are made up for by looks that get rarer. */
+    private static final Backoff POLLS = Backoff.exponential(Duration.ofMillis(50), Duration.ofSeconds(1));
+
+    private static final long MILLI = 1_000_000;
+
+    private final HandOver lock;
+
+    StoreAnswers(HandOver lock) {
+        this.lock = lock;
+    }
+
+    /**
+     * To a look.
+     *
+     * @param waiter the claim that looked; it may have the lock already, handed over meanwhile
+     * @return the answer for that claim
+     */
+    LockAttempt looked(Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+        lock.settle(now, out);
+        if (turn.looking == look) {
+            turn.looking = 0;
+        }
+        if (turn != lock.holding && turn != lock.next) {
+            if (answer instanceof Acquired && !turn.isReleased) {
+                out.add(new Effect.Release(turn, turn.claim()));
+            }
+            return soon(); // it is over: the claim looks for another one
+        }
+        if (answer instanceof Acquired acquired) {
+            return granted(turn, look, waiter, acquired, now, out);
+        }
+        if (turn == lock.holding) {
+            if (look > turn.grantedAtAttempt) {
+                lock.abandon(turn, LossReason.NOT_HELD, out);
+            }
+            return soon();
+        }
+        return notYet(turn, look, waiter, answer, now, out);
+    }
+
+    private LockAttempt notYet(
+            Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+        long within = answer instanceof Queued queued
+                ? queued.lookAgainWithin().toNanos()
+                : ((LockAttempt.Contended) answer).lookAgainWithin().toNanos();
+        if (answer instanceof Queued && !turn.isArmed) {
+            within = Math.min(within, POLLS.pause(look, 0.5).toNanos());
+        }
+        within = Math.min(Math.max(MILLI, within), lock.leaseNanos / 3);
+        turn.attendedUntilNanos = now + within;
+        turn.lookAgainAtNanos = answer instanceof Queued ? now + within : now; // without a place the client knows when
+        if (waiter != null) {
+            waiter.looksByNanos = now + within;
+        }
+        lock.attend(out);
+        return answer instanceof Queued ? new Queued(Duration.ofNanos(within)) : answer;
+    }
+
+    private LockAttempt granted(
+            Turn turn, int look, @Nullable Waiter waiter, Acquired acquired, long now, List<Effect> out) {
+        long granted = StoreDurations.leaseNanos(acquired.lease());
+        long expires = turn.sentAt(look) + granted;
+        long until = Validity.until(turn.sentAt(look), granted);
+        if (Validity.isOver(until, now)) {
+            lock.failed(turn, waiter, out);
+            return acquired; // the client sees that too, and knows what to do
+        }
+        if (turn == lock.next) {
+            lock.begin(turn, acquired.fencingToken(), until, expires, waiter, now, out);
+        } else if (acquired.fencingToken() == turn.storeToken) {
+            turn.extend(until, expires);
+        } else if (look > turn.grantedAtAttempt) {
+            turn.grantedAnew(acquired.fencingToken()); // it was lost between
+            turn.extend(until, expires);
+            if (turn.owner != null) {
+                turn.owner.token = turn.token;
+            }
+        }
+        if (waiter == null || turn.owner != waiter) {
+            return soon();
+        }
+        waiter.validUntilNanos = turn.validUntilNanos;
+        return new Acquired(waiter.token, acquired.lease());
+    }
+
+    private static LockAttempt soon() {
+        return new Queued(Duration.ofNanos(MILLI));
+    }
+
+    /** To a look there is none, or it is not waited for any more. */
+    void lookFailed(Turn turn, int look, @Nullable Waiter waiter, List<Effect> out) {
+        if (turn.looking != look) {
+            return; // it was answered
+        }
+        turn.looking = 0;
+        lock.failed(turn, waiter, out);
+    }
+
+    /** To {@link Effect.Reserve}. */
+    void reserved(Turn turn, LockClaim asked, LockAttempt answer, long now, List<Effect> out) {
+        lock.settle(now, out);
+        turn.isReserving = false;
+        if (turn == lock.holding) {
+            if (!(answer instanceof Acquired acquired)) {
+                lock.abandon(turn, LossReason.NOT_HELD, out);
+            } else if (acquired.fencingToken() == asked.tokenFloor()) {
+                // It was valid until this answer came, so no other claim was granted before the store acknowledged
+                // this.
+                long sent = turn.sentAt(asked.attempt());
+                long granted = StoreDurations.leaseNanos(acquired.lease());
+                turn.acknowledged(asked.tokenFloor(), now);
+                turn.extend(Validity.until(sent, granted), sent + granted);
+            } else {
+                turn.storeToken = acquired.fencingToken(); // not the block that was asked for: nothing is handed over
+            }
+        } else if (answer instanceof Acquired && !turn.isReleased) {
+            out.add(new Effect.Release(turn, turn.claim())); // it was lost before, and this look has taken it again
+        }
+        HandOver.resume(turn, out);
+    }
+
+    /** To {@link Effect.Reserve} there is none: nothing is handed over in this turn. */
+    void reserveFailed(Turn turn, List<Effect> out) {
+        turn.isReserving = false;
+        HandOver.resume(turn, out);
+    }
+
+    /** To a renewal of the owner's. */
+    void renewed(Turn turn, @Nullable Waiter waiter, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+        if (answer instanceof Renewal.Held held) {
+            long granted = StoreDurations.leaseNanos(held.lease());
+            long until = Validity.until(sentAtNanos, granted);
+            if (!Validity.isOver(turn.validUntilNanos, now)) {
+                turn.extend(until, sentAtNanos + granted);
+            }
+            if (waiter != null && turn.owner == waiter && until - waiter.validUntilNanos > 0) {
+                waiter.validUntilNanos = until;
+            }
+        } else if (answer instanceof Renewal.NotHeld) {
+            if (turn == lock.holding) {
+                lock.lose(turn, turn.owner == waiter ? null : LossReason.NOT_HELD, out);
+            }
+        } else {
+            turn.isDoubted = true;
+        }
+        lock.settle(now, out);
+    }
+
+    /** Without being asked. */
+    void signalled(Turn turn, WatchSignal signal, long now, List<Effect> out) {
+        lock.settle(now, out);
+        if (signal instanceof WatchSignal.Armed) {
+            turn.isArmed = true;
+        }
+        if (turn == lock.holding) {
+            signalledToOwner(turn, signal, out);
+        } else if (turn == lock.next) {
+            signalledToWaiters(turn, signal, now, out);
+        }
+    }
+
+    private void signalledToOwner(Turn turn, WatchSignal signal, List<Effect> out) {
+        if (signal instanceof WatchSignal.Lost lost) {
+            lock.lose(turn, lost.reason(), out);
+        } else if (!(signal instanceof WatchSignal.Granted)) {
+            HandOver.push(turn.owner, new WatchSignal.Changed(), out);
+        }
+    }
+
+    private void signalledToWaiters(Turn turn, WatchSignal signal, long now, List<Effect> out) {
+        if (signal instanceof WatchSignal.Granted granted && turn.knows(granted.attempt())) {
+            long sent = turn.sentAt(granted.attempt());
+            long lasts = StoreDurations.leaseNanos(granted.lease());
+            long until = Validity.until(sent, lasts);
+            if (!Validity.isOver(until, now)) {
+                lock.begin(turn, granted.fencingToken(), until, sent + lasts, null, now, out);
+                return;
+            }
+        }
+        if (turn.attempt > 0 && !turn.isStarting) {
+            lock.changed(out);
+        }
+    }
+
+    /** The signals have stopped. */
+    void signalsStopped(Turn turn, List<Effect> out) {
+        turn.isArmed = false;
+        if (turn == lock.next) {
+            lock.changed(out);
+        } else if (turn == lock.holding) {
+            HandOver.push(turn.owner, new WatchSignal.Changed(), out);
+        }
+    }
+}
