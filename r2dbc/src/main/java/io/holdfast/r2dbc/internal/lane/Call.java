@@ -11,6 +11,9 @@ import reactor.core.publisher.MonoSink;
 /** One operation on its way: waiting for its turn, or sent. A subscriber that leaves before it was sent takes it back. */
 final class Call {
 
+    /** The other transaction of a deadlock may take a moment to go on, and meet it again. */
+    private static final int MOST_TIMES_AGAIN = 3;
+
     private enum State {
         WAITING,
         SENT,
@@ -23,7 +26,7 @@ final class Call {
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
     /** Written by the batch that it is in. */
-    private boolean wasGivenBack;
+    private int timesGivenBack;
 
     Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber) {
         this.operation = operation;
@@ -48,11 +51,10 @@ final class Call {
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
-    /** It is sent again, once, since nothing was done for it. False for the second time, and when its subscriber has left. */
+    /** It is sent again, since nothing was done for it. False after some times, and when its subscriber has left. */
     boolean giveBack() {
-        boolean isFirst = !wasGivenBack;
-        wasGivenBack = true;
-        return isFirst && giveOn();
+        timesGivenBack++;
+        return timesGivenBack <= MOST_TIMES_AGAIN && giveOn();
     }
 
     /** Another lane takes it. False when its subscriber has left: nothing was done for it. */
