@@ -259,8 +259,9 @@ public final class R2dbcLockBackend implements LockBackend {
          */
         public R2dbcLockInspector inspector() {
             if (database != Dialects.POSTGRESQL) {
-                throw new UnsupportedOperationException("the inspector looks into PostgreSQL only, and the connections are to "
-                        + database.database() + ": read the tables holdfast_lock and holdfast_waiter");
+                throw new UnsupportedOperationException(
+                        "the inspector looks into PostgreSQL only, and the connections are to " + database.database()
+                                + ": read the tables holdfast_lock and holdfast_waiter");
             }
             return new R2dbcLockInspector(settings());
         }

@@ -7,7 +7,6 @@ import io.holdfast.testkit.server.SqlServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.Readable;
-import io.r2dbc.spi.Result;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

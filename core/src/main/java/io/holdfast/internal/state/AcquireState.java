@@ -11,7 +11,8 @@ import io.holdfast.spi.WatchSignal.Granted;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-// Longer than other files: one state machine, whose transitions are read side by side. A third is its fields and their copy.
+// Longer than other files: one state machine, whose transitions are read side by side. A third is its fields and their
+// copy.
 
 /**
  * One acquisition: its looks, pauses and end. Immutable; each method takes an event and gives the next state with what to do.
