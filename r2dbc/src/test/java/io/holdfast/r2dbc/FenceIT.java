@@ -289,7 +289,8 @@ class FenceIT {
                 .then(Fence.check(own, lease))
                 .then(read(own))
                 .flatMap(amount -> Mono.delay(pause).then(write(own, amount - 1)))
-                // The driver of MariaDB decides as it is called, not as it is subscribed to, whether there is anything to commit.
+                // The driver of MariaDB decides as it is called, not as it is subscribed to, whether there is anything
+                // to commit.
                 .then(Mono.defer(() -> Mono.from(own.commitTransaction())))
                 .thenReturn(1)
                 .flatMap(one -> lease.release().onErrorComplete().thenReturn(one));
