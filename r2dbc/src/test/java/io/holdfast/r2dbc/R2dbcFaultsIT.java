@@ -395,7 +395,9 @@ class R2dbcFaultsIT {
     }
 
     private void lockRow(Connection locker) {
-        run(Flux.from(locker.createStatement("select 1 from holdfast_lock where name = '%s' for update".formatted(name))
+        run(Flux.from(locker.createStatement(
+                                "select 1 from holdfast_lock where name = '%s' and kind = 'mutex' and slot = 0 for update"
+                                        .formatted(name))
                         .execute())
                 .concatMap(result -> result.map(row -> 1))
                 .collectList());
