@@ -36,7 +36,8 @@ import reactor.core.scheduler.Schedulers;
  * Inspectors of the store show one waiter for each process and name, and the token up to which the block reaches.
  *
  * <p><b>For what</b>: mutexes. Read/write locks and semaphores go to the store, as do claims that do not wait. So does everything where the store does not have
- * {@link LockFeature#TOKEN_FLOOR}: of the back ends of Holdfast that is ZooKeeper. There this changes nothing.
+ * {@link LockFeature#TOKEN_FLOOR}: of the back ends of
+ * Holdfast, those for ZooKeeper and for databases. There this changes nothing.
  *
  * <p><b>Requests</b>: nothing is sent before a claim is subscribed to. A turn costs a place in the queue, a request for its tokens if other claims
  * wait when it begins, and a release. A turn that ends with an empty queue may cost the release of a place, in addition. A turn that began without
