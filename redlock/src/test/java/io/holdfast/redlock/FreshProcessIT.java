@@ -10,30 +10,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Processes that have just been started, on a busy machine. */
 class FreshProcessIT {
 
-    /**
-     * Two processors start them, beside other tests. Each loads classes for longer than a master may usually take. With more of them at once, that takes longer than any time limit
-     * of the library.
-     */
-    private static final int AT_ONCE = 2;
+    private static final int SUCCESSES = 2;
+
+    /** A machine whose processors are busy with other work for so long fails the test, too. */
+    private static final int MOST_TRIES = 20;
 
     @RegisterExtension
     final FiveServers five = new FiveServers();
 
+    /** One that hardly gets a processor may well take longer than any time limit of the library. It is started again. */
     @Test
     void theFirstAttemptOfAProcessDoesNotFailAtHealthyMastersBecauseItHasToConnect() throws Exception {
-        List<Process> processes = Stream.generate(this::started).limit(AT_ONCE).toList();
-        for (Process process : processes) {
+        int successes = 0;
+        for (int tries = 0; successes < SUCCESSES && tries < MOST_TRIES; tries++) {
+            Process process = started();
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(said).isTrue();
-            assertThat(process.exitValue()).as(said).isZero();
+            assertThat(process.exitValue()).as(said).isIn(0, FirstAttempt.EXIT_STARVED);
+            successes += process.exitValue() == 0 ? 1 : 0;
         }
+        assertThat(successes).isEqualTo(SUCCESSES);
     }
 
     private Process started() {
