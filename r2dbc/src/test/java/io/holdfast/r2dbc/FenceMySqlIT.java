@@ -1,30 +1,11 @@
 package io.holdfast.r2dbc;
 
-import java.time.Duration;
-import java.util.List;
-
-class FenceMySqlIT extends FenceIT {
+/** As on MariaDB, with MySQL's own statement. */
+class FenceMySqlIT extends FenceMariaDbIT {
 
     @Override
     Store newStore() {
         return Store.withSchema(MariaDbStore.mySql());
-    }
-
-    /** At SERIALIZABLE, InnoDB locks what is read: the other writers of these tests would wait. */
-    @Override
-    List<String> isolations() {
-        return List.of("READ COMMITTED", "REPEATABLE READ");
-    }
-
-    /** A round trip takes longer than in PostgreSQL. */
-    @Override
-    Duration tinyLease() {
-        return Duration.ofMillis(100);
-    }
-
-    @Override
-    int rounds() {
-        return 5;
     }
 
     @Override

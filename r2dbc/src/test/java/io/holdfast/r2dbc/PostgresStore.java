@@ -22,10 +22,6 @@ final class PostgresStore extends Store {
         this.server = server;
     }
 
-    static PostgresStore durable() {
-        return new PostgresStore(PostgresServer.run());
-    }
-
     /** Nothing here ends the machine, so the disk need not be flushed. */
     static PostgresStore empty() {
         return new PostgresStore(PostgresServer.run("fsync=off", "full_page_writes=off"));

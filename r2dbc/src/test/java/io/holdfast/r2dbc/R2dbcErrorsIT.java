@@ -117,7 +117,7 @@ class R2dbcErrorsIT {
         store.execute("drop role guest");
     }
 
-    /** A lock that nobody wanted for a day leaves no row; one that was held today does, for its token. */
+    /** A lock that was not asked for in the last day leaves no row; one that was held today does, for its token. */
     @Test
     void sweepDeletesWhatIsOutOfDate() {
         store.execute(Store.schema());

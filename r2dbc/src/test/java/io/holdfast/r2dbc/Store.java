@@ -28,11 +28,6 @@ abstract class Store implements AutoCloseable {
         return withSchema(PostgresStore.empty());
     }
 
-    /** A PostgreSQL as in production: it flushes its disk. */
-    static Store durable() {
-        return withSchema(PostgresStore.durable());
-    }
-
     /** A PostgreSQL without the schema. */
     static Store empty() {
         return PostgresStore.empty();

@@ -44,7 +44,7 @@ final class LockQueue {
     private static final int MOST_INTERESTED = 256;
 
     /** No claim has it: ids are not empty. */
-    private static final String NOBODY = "";
+    private static final String NO_CLAIM = "";
 
     private final Map<String, Holder> holders = new LinkedHashMap<>();
     private final Map<String, Waiter> waiters = new LinkedHashMap<>();
@@ -83,7 +83,7 @@ final class LockQueue {
             endsAt(waiter.staleAtNanos());
             isLast = waiters.put(look.id(), waiter) == null;
         }
-        List<Push> pushes = promote(overtaken ? NOBODY : look.id(), now);
+        List<Push> pushes = promote(overtaken ? NO_CLAIM : look.id(), now);
         Holder holder = holders.get(look.id());
         if (holder != null) {
             return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, look, now), pushes);
@@ -114,7 +114,7 @@ final class LockQueue {
         boolean held = holders.remove(claim.id()) != null;
         boolean queued = waiters.remove(claim.id()) != null;
         interested.remove(claim.id());
-        List<Push> pushes = promote(NOBODY, now);
+        List<Push> pushes = promote(NO_CLAIM, now);
         if (held || queued) {
             interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
             interested.clear();
@@ -232,7 +232,7 @@ final class LockQueue {
                 interested.remove(interested.keySet().iterator().next());
             }
         }
-        return promote(NOBODY, now);
+        return promote(NO_CLAIM, now);
     }
 
     private Duration lookAgainWithin(LockClaim look, int place, long now) {

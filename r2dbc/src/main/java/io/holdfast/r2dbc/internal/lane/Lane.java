@@ -5,9 +5,8 @@ import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -42,26 +41,7 @@ final class Lane {
     /** Takes calls whose row another call has locked; null for the patient lane. */
     private final @Nullable Lane patient;
 
-    /** Renewals and releases: a lease may depend on them, and a lock. They go before all claims. Guarded by this. */
-    private final Deque<Call> urgent = new ArrayDeque<>();
-
-    /** Attempts to acquire. Guarded by this. */
-    private final Deque<Call> claims = new ArrayDeque<>();
-
-    /** Guarded by this. */
-    private BatchLimit limit = new BatchLimit(BatchLimit.MOST);
-
-    /** Whether a batch is under way. Guarded by this. */
-    private boolean isBusy;
-
-    /** Whether the next batch has calls of one lock only, and waits for its row. Guarded by this; false but in the patient lane. */
-    private boolean isRowAwaited;
-
-    /** Guarded by this. */
-    private boolean isClosed;
-
-    /** Whether to sweep when no call waits. Guarded by this. */
-    private boolean isSweepDue;
+    private final CallQueue queue = new CallQueue();
 
     /** Written by the batch under way. */
     private int batches;
@@ -95,38 +75,18 @@ final class Lane {
     }
 
     void submit(List<Call> calls) {
-        boolean isRefused;
-        boolean isFirst = false;
-        synchronized (this) {
-            isRefused = isClosed;
-            if (!isRefused) {
-                calls.forEach(it -> queueOf(it).add(it));
-                isFirst = !isBusy;
-                isBusy = true;
-            }
-        }
-        if (isRefused) {
-            calls.forEach(this::failAsClosed);
-        } else if (isFirst) {
-            next();
+        switch (queue.add(calls)) {
+            case STARTS -> next();
+            case REFUSED -> calls.forEach(this::failAsClosed);
+            case WAITS -> {}
         }
     }
 
     /** No more calls; the batch under way ends first. */
     Mono<Void> close() {
-        List<Call> refused;
-        boolean isIdle;
-        synchronized (this) {
-            isClosed = true;
-            refused = new ArrayList<>(urgent);
-            refused.addAll(claims);
-            urgent.clear();
-            claims.clear();
-            isIdle = !isBusy;
-            isBusy = true;
-        }
-        refused.forEach(this::failAsClosed);
-        if (isIdle) {
+        CallQueue.Closing closing = queue.close();
+        closing.refused().forEach(this::failAsClosed);
+        if (closing.isOver()) {
             end();
         }
         return ended.asMono();
@@ -138,21 +98,18 @@ final class Lane {
     }
 
     private void next() {
-        List<Call> batch = take();
-        if (!batch.isEmpty()) {
-            send(batch);
+        CallQueue.Step step = queue.next();
+        switch (step.action()) {
+            case SEND -> send(step.batch());
+            case SWEEP -> sweep();
+            case END -> end();
+            case REST -> {}
         }
     }
 
     /** Deletes what is out of date, when no call waits. */
     private void sweepSoon() {
-        boolean isFirst;
-        synchronized (this) {
-            isSweepDue = !isClosed;
-            isFirst = isSweepDue && !isBusy;
-            isBusy |= isFirst;
-        }
-        if (isFirst) {
+        if (queue.addSweep() == CallQueue.Admission.STARTS) {
             next();
         }
     }
@@ -167,45 +124,6 @@ final class Lane {
                             next();
                         },
                         this::next);
-    }
-
-    /** Those at the front; when there is none, the lane is free again, or ends. */
-    private List<Call> take() {
-        List<Call> batch = new ArrayList<>();
-        boolean isOver;
-        boolean sweeps;
-        synchronized (this) {
-            takeFrom(urgent, batch);
-            takeFrom(claims, batch);
-            isRowAwaited = false;
-            sweeps = batch.isEmpty() && isSweepDue && !isClosed;
-            isSweepDue &= !sweeps;
-            isBusy = !batch.isEmpty() || sweeps || isClosed;
-            isOver = batch.isEmpty() && isClosed;
-        }
-        if (isOver) {
-            end();
-        } else if (sweeps) {
-            sweep();
-        }
-        return batch;
-    }
-
-    private Deque<Call> queueOf(Call call) {
-        return call.operation().verb() == Operation.Verb.ACQUIRE ? claims : urgent;
-    }
-
-    private void takeFrom(Deque<Call> queue, List<Call> batch) {
-        while (!queue.isEmpty() && batch.size() < limit.calls() && goesWith(batch, queue.element())) {
-            Call call = queue.remove();
-            if (call.take()) {
-                batch.add(call);
-            }
-        }
-    }
-
-    private boolean goesWith(List<Call> batch, Call next) {
-        return !isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0));
     }
 
     /** The one place that subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
@@ -230,9 +148,9 @@ final class Lane {
                 });
     }
 
-    private synchronized void took(int calls, long startMillis) {
+    private void took(int calls, long startMillis) {
         long millis = connections.timer().now(TimeUnit.MILLISECONDS) - startMillis;
-        limit = limit.after(calls, millis, connections.settings().replyTimeout().toMillis());
+        queue.took(calls, millis, connections.settings().replyTimeout().toMillis());
     }
 
     private Mono<Connection> connected() {
@@ -243,12 +161,14 @@ final class Lane {
     private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
         List<Call> busy = new ArrayList<>();
         List<Answer> told = new ArrayList<>();
+        BitSet answered = new BitSet(batch.size());
         for (Answer answer : answers) {
             if (answer.isPush()) {
                 told.add(answer);
                 continue;
             }
             Call call = batch.get(answer.number() - 1);
+            answered.set(answer.number() - 1);
             if (answer.isBusy() && !hasWaited) {
                 if (call.giveOn()) {
                     busy.add(call);
@@ -259,6 +179,7 @@ final class Lane {
                 deliver(() -> call.answer(answer));
             }
         }
+        failTheRest(batch, answered);
         if (patient != null && !busy.isEmpty()) {
             patient.submit(busy);
         } else if (!busy.isEmpty()) {
@@ -280,18 +201,17 @@ final class Lane {
         putBack(ordered, true);
     }
 
-    /** They come first in the next batch. */
     private void putBack(List<Call> calls, boolean awaitsRow) {
-        boolean isRefused;
-        synchronized (this) {
-            isRefused = isClosed;
-            isRowAwaited = awaitsRow && !isRefused;
-            for (int i = calls.size() - 1; i >= 0 && !isRefused; i--) {
-                queueOf(calls.get(i)).addFirst(calls.get(i));
-            }
-        }
-        if (isRefused) {
+        if (!queue.putBack(calls, awaitsRow)) {
             calls.forEach(this::failAsClosed);
+        }
+    }
+
+    /** What stands between us and the database may lose a row. Its call must not wait for it. */
+    private void failTheRest(List<Call> batch, BitSet answered) {
+        for (int i = answered.nextClearBit(0); i < batch.size(); i = answered.nextClearBit(i + 1)) {
+            Call call = batch.get(i);
+            deliver(() -> failOne(call, new IllegalStateException("the answer has no row for this operation")));
         }
     }
 

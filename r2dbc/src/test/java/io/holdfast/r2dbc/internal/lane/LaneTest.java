@@ -1,7 +1,10 @@
 package io.holdfast.r2dbc.internal.lane;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
@@ -19,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -37,6 +41,7 @@ class LaneTest {
             Dialect.class,
             Map.of(
                     "database", args -> "a test",
+                    "explain", args -> Optional.empty(),
                     "prepare", args -> Mono.empty(),
                     "call", args -> sent(args[4]),
                     "renew", args -> sent(args[2])));
@@ -72,10 +77,29 @@ class LaneTest {
         assertThat(batches.get(2)).hasSize(BatchLimit.MOST / 2);
     }
 
+    @Test
+    void operationWithoutARowInTheAnswerFails() {
+        List<Throwable> errors = new ArrayList<>();
+        Disposable sent = operation(Verb.RENEW, 0).subscribe(it -> {}, errors::add);
+        answers.get(0).tryEmitComplete().orThrow();
+        assertThat(errors)
+                .singleElement(as(THROWABLE))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("lock 0")
+                .hasMessageContaining("the answer has no row for this operation");
+        send(Verb.RENEW, 1);
+        assertThat(batches).as("the connection is free").hasSize(2);
+        assertThat(sent.isDisposed()).isTrue();
+    }
+
     private void send(Verb verb, int number) {
+        Disposable unused = operation(verb, number).subscribe();
+    }
+
+    private Mono<Answer> operation(Verb verb, int number) {
         LockClaim claim = LockClaim.first(
                 LockKey.of(LockKind.MUTEX, "lock " + number), "claim " + number, Duration.ofSeconds(30), Waiting.NONE);
-        Disposable unused = lanes.send(new Operation(verb, claim, false)).subscribe();
+        return lanes.send(new Operation(verb, claim, false));
     }
 
     private Flux<Answer> sent(Object batch) {

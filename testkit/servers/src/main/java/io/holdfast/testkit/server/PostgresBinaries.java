@@ -18,10 +18,12 @@ import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.jspecify.annotations.Nullable;
 import org.tukaani.xz.XZInputStream;
 
-/** The programs of PostgreSQL, and how to run them: as another user, if this one is root. */
+/** The programs of PostgreSQL, and how to run them. PostgreSQL refuses to run as root: then they run as a system user without rights. */
 final class PostgresBinaries {
 
-    private static final String NOBODY = "65534";
+    /** The system user, and its group, that has no rights on any Unix. */
+    private static final String UNPRIVILEGED_ID = "65534";
+
     private static final boolean IS_WINDOWS = System.getProperty("os.name").startsWith("Windows");
 
     /** Unpacked once per JVM; guarded by the class. */
@@ -88,7 +90,7 @@ final class PostgresBinaries {
         allowAll(file);
     }
 
-    /** It may be another user who runs it. */
+    /** The system user that runs it may not be its owner. */
     private static void allowAll(Path file) throws IOException {
         if (!IS_WINDOWS) {
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -103,14 +105,14 @@ final class PostgresBinaries {
         return "postgres-%s-%s.txz".formatted(name, word);
     }
 
-    /** An empty directory of the user who runs PostgreSQL. */
+    /** An empty directory of the system user that runs PostgreSQL. */
     Path newDirectory(String prefix) throws IOException {
         Path directory = Files.createTempDirectory(prefix);
         own(directory);
         return directory;
     }
 
-    /** A file, or a directory with all that is in it, for the user who runs PostgreSQL. */
+    /** A file, or a directory with all that is in it, for the system user that runs PostgreSQL. */
     void copy(Path from, Path to) throws IOException {
         try (var files = Files.walk(from)) {
             for (Path file : files.toList()) {
@@ -121,10 +123,10 @@ final class PostgresBinaries {
         }
     }
 
-    /** Gives a file to the user who runs PostgreSQL. */
+    /** Gives a file to the system user that runs PostgreSQL. */
     void own(Path file) throws IOException {
         if (isRoot) {
-            int user = Integer.parseInt(NOBODY);
+            int user = Integer.parseInt(UNPRIVILEGED_ID);
             Files.setAttribute(file, "unix:uid", user);
             Files.setAttribute(file, "unix:gid", user);
         }
@@ -145,7 +147,8 @@ final class PostgresBinaries {
     Process start(Path directory, String program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         if (isRoot) {
-            command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+            command.addAll(
+                    List.of("setpriv", "--reuid=" + UNPRIVILEGED_ID, "--regid=" + UNPRIVILEGED_ID, "--clear-groups"));
         }
         command.add(bin.resolve(program).toString());
         command.addAll(arguments);
