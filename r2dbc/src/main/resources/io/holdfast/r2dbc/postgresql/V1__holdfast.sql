@@ -240,6 +240,27 @@ begin
   end loop;
 end $$;
 
+-- When a claim in the queue is to look again, in ms: when the lock may have ended, those further back a little later, and those at the first two places
+-- within a claim time. A ticket tells how far back at most: other locks have tickets in between.
+create function holdfast_queued_v1(p_name text, p_kind text, p_id text, p_ticket bigint, p_left interval, p_lease_ms bigint, p_claim_ms integer)
+returns bigint
+language plpgsql volatile as $$
+declare
+  v_ahead bigint;
+  v_first bigint;
+  v_ms    double precision;
+begin
+  select count(*), min(ticket) into v_ahead, v_first from (
+    select ticket from holdfast_waiter
+     where name = p_name and kind = p_kind and place = 'queue' and ticket <= p_ticket order by ticket limit 3) front;
+  v_ms := extract(epoch from p_left) * 1000 + 10 * least(p_ticket - v_first + 1, 100);
+  if v_ahead <= 2 then
+    v_ms := least(v_ms, p_claim_ms);
+    update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = p_id and not at_head;
+  end if;
+  return floor(greatest(1, least(v_ms, p_lease_ms / 3)));
+end $$;
+
 -- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
 create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_id text, p_lease_ms bigint,
                                     p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
@@ -257,7 +278,6 @@ declare
   v_late     boolean;
   v_answered boolean := false;
   v_ends     timestamptz;
-  v_place    integer;
   v_left_ms  double precision;
 begin
   v_entered := holdfast_enter_v1(p_name, p_kind, true, p_patient);
@@ -339,14 +359,8 @@ begin
     return next (p_n, 'contended', null, greatest(1, least(v_left_ms + 10, p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
     return;
   end if;
-  select count(*) into v_place from (select 1 from holdfast_waiter
-    where name = p_name and kind = p_kind and place = 'queue' and ticket <= w.ticket limit 100) ahead;
-  v_left_ms := greatest(1, least(v_left_ms + 10 * v_place, p_lease_ms / 3));
-  if v_place <= 2 then
-    v_left_ms := least(v_left_ms, p_claim_ms);
-    update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = p_id and not at_head;
-  end if;
-  return next (p_n, 'queued', null, floor(v_left_ms)::bigint, null, null, null)::holdfast_answer_v1;
+  return next (p_n, 'queued', null, holdfast_queued_v1(p_name, p_kind, p_id, w.ticket, v_left_ms * interval '1 ms', p_lease_ms, p_claim_ms),
+               null, null, null)::holdfast_answer_v1;
 end $$;
 
 -- Ends a claim whatever its standing. What it held goes to the first living waiters.
@@ -433,8 +447,12 @@ declare
   op        record;
   r         holdfast_answer_v1;
   l         record;
+  w         record;
   v_now     timestamptz;
   v_token   bigint;
+  v_ticket  bigint;
+  v_next    integer; -- of the queue
+  v_ends    timestamptz;
   v_durable boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -447,32 +465,69 @@ begin
         as o(verb, name, kind, mode, permits, id, lease_ms, attempt, watched, n)
      order by name collate "C", kind collate "C", n
   loop
-    -- The usual: a free mutex without waiters is taken, or given back. What these do not settle goes the longer way.
+    -- The usual, for a mutex: one that is free is taken, or given back; one that is held is waited for, or goes to the first waiter. What these do
+    -- not settle goes the longer way.
     if op.kind = 'mutex' and op.verb not in ('unsure', 'renew') then
       select ctid, token, holder, attempt, expires_at into l from holdfast_lock
        where name = op.name and kind = 'mutex' and slot = 0 for update skip locked;
       if found then
         v_now := clock_timestamp();
+        v_token := greatest(l.token + 1, (extract(epoch from v_now) * 1000000)::bigint);
+        v_token := v_token + (4 - v_token % 4) % 4;
         if op.verb = 'release' then
           if l.holder = op.id and l.expires_at > v_now and l.attempt >= op.attempt then
+            v_next := 0;
+            -- The first one has the lock, and the third one comes to the second place.
+            for w in
+              select id, attempt, lease_ms, looked_at, channel, at_head from holdfast_waiter
+               where name = op.name and kind = 'mutex' and place = 'queue' order by ticket limit 3
+            loop
+              if v_next = 0 then
+                exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or not holdfast_is_alive_v1(w.channel);
+                v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
+                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends where ctid = l.ctid;
+                delete from holdfast_waiter where name = op.name and kind = 'mutex' and id = w.id;
+                return next (op.n, 'held', null, null, null, null, null)::holdfast_answer_v1;
+                return next (0, 'granted', v_token, floor(extract(epoch from v_ends - w.looked_at) * 1000)::bigint, w.attempt, w.channel, w.id)
+                  ::holdfast_answer_v1;
+              elsif not w.at_head then
+                update holdfast_waiter set at_head = true where name = op.name and kind = 'mutex' and id = w.id;
+                return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
+              end if;
+              v_next := v_next + 1;
+            end loop;
+            if v_next > 0 then
+              v_durable := true;
+              continue;
+            end if;
             update holdfast_lock set holder = null, expires_at = v_now
-             where ctid = l.ctid and not exists (select from holdfast_waiter w where w.name = op.name and w.kind = 'mutex');
+             where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = op.name and q.kind = 'mutex');
             if found then
               return next (op.n, 'held', null, null, null, null, null)::holdfast_answer_v1;
               continue;
             end if;
           end if;
         elsif l.holder is null or l.expires_at <= v_now then
-          v_token := greatest(l.token + 1, (extract(epoch from v_now) * 1000000)::bigint);
-          v_token := v_token + (4 - v_token % 4) % 4;
           update holdfast_lock
              set token = v_token, holder = op.id, attempt = op.attempt, expires_at = v_now + op.lease_ms * interval '1 ms'
            where ctid = l.ctid
-             and not exists (select from holdfast_waiter w where w.name = op.name and w.kind = 'mutex')
+             and not exists (select from holdfast_waiter q where q.name = op.name and q.kind = 'mutex')
              and not exists (select from holdfast_gone g where g.id = op.id and g.until > v_now);
           if found then
             v_durable := true;
             return next (op.n, 'acquired', v_token, op.lease_ms, null, null, null)::holdfast_answer_v1;
+            continue;
+          end if;
+        elsif op.verb = 'queue' and l.holder <> op.id then
+          insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)
+          select op.name, 'mutex', op.id, 'queue', 'mutex', op.permits, op.attempt, op.lease_ms, v_now, 
+                 case when op.watched then p_channel else '' end, false
+           where not exists (select from holdfast_gone g where g.id = op.id and g.until > v_now)
+              on conflict do nothing
+          returning ticket into v_ticket;
+          if found then
+            return next (op.n, 'queued', null, holdfast_queued_v1(op.name, 'mutex', op.id, v_ticket, l.expires_at - v_now, op.lease_ms, p_claim_ms),
+                         null, null, null)::holdfast_answer_v1;
             continue;
           end if;
         end if;

@@ -12,7 +12,7 @@ import reactor.core.publisher.MonoSink;
 final class Call {
 
     /** The other transaction of a deadlock may take a moment to go on, and meet it again. */
-    private static final int MOST_TIMES_AGAIN = 3;
+    private static final int MOST_TIMES_AGAIN = 8;
 
     private enum State {
         WAITING,

@@ -2,10 +2,14 @@ package io.holdfast.r2dbc.internal.lane;
 
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.spi.Deadlines;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ValidationDepth;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -17,8 +21,15 @@ import reactor.core.scheduler.Scheduler;
  * too long is left to itself, and its connection is given up.
  *
  * @param factory makes a new connection each time; no pool
+ * @param deadlines the time limits of all that is asked
  */
-public record Connections(ConnectionFactory factory, Dialect dialect, SessionSettings settings, Scheduler timer) {
+public record Connections(
+        ConnectionFactory factory, Dialect dialect, SessionSettings settings, Scheduler timer, Deadlines deadlines) {
+
+    /** With time limits of their own. */
+    public Connections(ConnectionFactory factory, Dialect dialect, SessionSettings settings, Scheduler timer) {
+        this(factory, dialect, settings, timer, new Deadlines(timer));
+    }
 
     /** A connection with our settings; fails after the time limit of a reply. One that comes later is closed. */
     public Mono<Connection> open() {
@@ -44,10 +55,31 @@ public record Connections(ConnectionFactory factory, Dialect dialect, SessionSet
 
     /** What comes after the time limit is no error for the log. */
     private <T> Mono<T> bounded(CompletableFuture<T> call) {
-        CompletableFuture<Signal<T>> outcome = call.handle(Connections::signal);
-        return Mono.fromFuture(outcome, true)
-                .timeout(settings.replyTimeout(), timer)
-                .dematerialize();
+        TimeLimit<T> limit = new TimeLimit<>(settings.replyTimeout());
+        deadlines.set(
+                limit, timer.now(TimeUnit.NANOSECONDS) + settings.replyTimeout().toNanos());
+        CompletableFuture<Void> unused = call.handle((answer, error) -> {
+            deadlines.off(limit);
+            limit.outcome.complete(signal(answer, error));
+            return null;
+        });
+        return Mono.fromFuture(limit.outcome, true).dematerialize();
+    }
+
+    /** The outcome of a call, or of waiting for it. */
+    private static final class TimeLimit<T> extends Deadlines.Deadline {
+
+        private final CompletableFuture<Signal<T>> outcome = new CompletableFuture<>();
+        private final Duration length;
+
+        TimeLimit(Duration length) {
+            this.length = length;
+        }
+
+        @Override
+        protected void passed() {
+            outcome.complete(Signal.error(new TimeoutException("no answer within %d ms".formatted(length.toMillis()))));
+        }
     }
 
     private static <T> Signal<T> signal(@Nullable T answer, @Nullable Throwable error) {

@@ -2,6 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
+import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
@@ -27,7 +28,7 @@ public final class Masters {
     private final MasterSettings settings;
     private final List<Integer> all;
     private final FirstContacts contacts;
-    private final RequestDeadlines deadlines;
+    private final Deadlines deadlines;
     private final BackgroundReleases releases;
     private final TokenProposals tokens;
 
@@ -41,7 +42,7 @@ public final class Masters {
         int size = settings.backends().size();
         all = IntStream.range(0, size).boxed().toList();
         contacts = new FirstContacts(size);
-        deadlines = new RequestDeadlines(settings.timer());
+        deadlines = new Deadlines(settings.timer());
         tokens = new TokenProposals(settings.wallClock());
         releases = new BackgroundReleases(this);
     }
@@ -84,7 +85,7 @@ public final class Masters {
         return settings.random().getAsDouble();
     }
 
-    RequestDeadlines deadlines() {
+    Deadlines deadlines() {
         return deadlines;
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.internal.quorum.MasterTimeoutException;
 import io.holdfast.redlock.internal.quorum.VoteCount;
+import io.holdfast.spi.Deadlines;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -21,7 +22,7 @@ import reactor.util.context.Context;
  * than the time limit fails, and its request is cancelled. Until a majority has answered, a master that never has gets more time: see {@link
  * MasterTimeLimits}. This is where requests to masters are subscribed to; the round that made the request owns them.
  */
-public final class QuorumRequest<A> extends RequestDeadlines.Deadline {
+public final class QuorumRequest<A> extends Deadlines.Deadline {
 
     /** Where Reactor looks for what to do with an error that comes too late for its subscriber. By default it is logged as an error. */
     private static final String LATE_ERRORS = "reactor.onErrorDropped.local";
@@ -127,7 +128,7 @@ public final class QuorumRequest<A> extends RequestDeadlines.Deadline {
     }
 
     @Override
-    void passed() {
+    protected void passed() {
         if (isLastCall) {
             failPending();
         } else {

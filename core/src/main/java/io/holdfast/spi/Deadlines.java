@@ -1,9 +1,10 @@
-package io.holdfast.redlock.internal.master;
+package io.holdfast.spi;
 
-import io.holdfast.spi.DeadlineHeap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
@@ -12,15 +13,20 @@ import reactor.core.scheduler.Scheduler;
  * them, though nearly all are answered long before.
  *
  * <p>The task is left as it is when its deadline is taken off: it finds what is due then, and sets the next. A timer that was disposed lets all
- * deadlines pass at once.
+ * deadlines pass at once. Thread-safe.
  */
-public final class RequestDeadlines {
+public final class Deadlines {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
 
     /** What is to happen once at a time, unless it is taken off before. */
-    abstract static class Deadline extends DeadlineHeap.Deadline {
+    public abstract static class Deadline extends DeadlineHeap.Deadline {
 
-        /** Called without a lock. */
-        abstract void passed();
+        /** A deadline that is not set. */
+        protected Deadline() {}
+
+        /** Called when it is due, on the timer's thread and without a lock. What it throws is logged. */
+        protected abstract void passed();
     }
 
     private final Scheduler timer;
@@ -30,12 +36,22 @@ public final class RequestDeadlines {
     private boolean isWaking;
     private long wakeNanos;
 
-    RequestDeadlines(Scheduler timer) {
+    /**
+     * Without deadlines.
+     *
+     * @param timer runs the task, and is the clock
+     */
+    public Deadlines(Scheduler timer) {
         this.timer = timer;
     }
 
-    /** Sets it, anew if it is set already. */
-    void set(Deadline deadline, long dueNanos) {
+    /**
+     * Sets it, anew if it is set already.
+     *
+     * @param deadline of these, or of none
+     * @param dueNanos when it is due, by the timer's clock
+     */
+    public void set(Deadline deadline, long dueNanos) {
         boolean isToWake;
         synchronized (this) {
             heap.set(deadline, dueNanos);
@@ -52,8 +68,12 @@ public final class RequestDeadlines {
         }
     }
 
-    /** Takes it off, if it is set. */
-    synchronized void off(Deadline deadline) {
+    /**
+     * Takes it off, if it is set.
+     *
+     * @param deadline of these, or of none
+     */
+    public synchronized void off(Deadline deadline) {
         heap.takeOff(deadline);
     }
 
@@ -94,7 +114,7 @@ public final class RequestDeadlines {
             deadline.passed();
         } catch (Throwable defect) {
             Exceptions.throwIfJvmFatal(defect);
-            Masters.LOG.error("a time limit could not be handled", defect); // the others must pass all the same
+            LOG.error("a time limit could not be handled", defect); // the others must pass all the same
         }
     }
 

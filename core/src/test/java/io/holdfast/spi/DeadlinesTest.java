@@ -1,8 +1,8 @@
-package io.holdfast.redlock.internal.master;
+package io.holdfast.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.redlock.internal.master.RequestDeadlines.Deadline;
+import io.holdfast.spi.Deadlines.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,10 +14,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-class RequestDeadlinesTest {
+class DeadlinesTest {
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-    private final RequestDeadlines deadlines = new RequestDeadlines(time);
+    private final Deadlines deadlines = new Deadlines(time);
     private final List<Integer> passed = new ArrayList<>();
 
     private final class Numbered extends Deadline {
@@ -29,7 +29,7 @@ class RequestDeadlinesTest {
         }
 
         @Override
-        void passed() {
+        protected void passed() {
             passed.add(number);
         }
     }
@@ -98,7 +98,7 @@ class RequestDeadlinesTest {
         deadlines.set(
                 new Deadline() {
                     @Override
-                    void passed() {
+                    protected void passed() {
                         throw new IllegalStateException("on purpose");
                     }
                 },
@@ -113,7 +113,7 @@ class RequestDeadlinesTest {
     void aTimerThatWasDisposedLetsAllPassAtOnce() {
         Scheduler gone = Schedulers.newSingle("gone", true);
         gone.dispose();
-        RequestDeadlines withoutTimer = new RequestDeadlines(gone);
+        Deadlines withoutTimer = new Deadlines(gone);
         withoutTimer.set(new Numbered(1), gone.now(TimeUnit.NANOSECONDS) + TimeUnit.HOURS.toNanos(1));
         assertThat(passed).containsExactly(1);
     }
@@ -122,7 +122,7 @@ class RequestDeadlinesTest {
     @Test
     void aTimerThatIsDisposedWhileItsTaskIsPendingLetsAllPassWithTheNextRequest() {
         Scheduler ended = Schedulers.newSingle("ended", true);
-        RequestDeadlines withoutTimer = new RequestDeadlines(ended);
+        Deadlines withoutTimer = new Deadlines(ended);
         long inAnHour = ended.now(TimeUnit.NANOSECONDS) + TimeUnit.HOURS.toNanos(1);
         withoutTimer.set(new Numbered(1), inAnHour);
         ended.dispose();
