@@ -27,8 +27,8 @@ import reactor.core.publisher.Sinks;
 /** PostgreSQL 13 or newer, with the functions of {@code V1__holdfast.sql}. */
 public final class PostgresDialect implements Dialect {
 
-    private static final String CALL =
-            "select n, answer, token, ms, attempt, channel, id from holdfast_call_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    /** Short, since the driver reads it anew for each call; the columns of an answer are those of its type. */
+    private static final String CALL = "select * from holdfast_call_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)";
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5)";
 
@@ -89,7 +89,7 @@ public final class PostgresDialect implements Dialect {
                 .bind("$9", ids(batch))
                 .bind("$10", leases(batch))
                 .bind("$11", numbers(batch, it -> it.claim().attempt()))
-                .bind("$12", batch.stream().map(Operation::isWatched).toArray(Boolean[]::new));
+                .bind("$12", filled(new Boolean[batch.size()], batch, Operation::isWatched));
         return rows(statement, PostgresDialect::answer);
     }
 
@@ -227,14 +227,21 @@ public final class PostgresDialect implements Dialect {
     }
 
     private static Long[] leases(List<Operation> batch) {
-        return batch.stream().map(Operation::leaseMillis).toArray(Long[]::new);
+        return filled(new Long[batch.size()], batch, Operation::leaseMillis);
     }
 
     private static String[] texts(List<Operation> batch, Function<Operation, String> text) {
-        return batch.stream().map(text).toArray(String[]::new);
+        return filled(new String[batch.size()], batch, text);
     }
 
     private static Integer[] numbers(List<Operation> batch, Function<Operation, Integer> number) {
-        return batch.stream().map(number).toArray(Integer[]::new);
+        return filled(new Integer[batch.size()], batch, number);
+    }
+
+    private static <T> T[] filled(T[] parts, List<Operation> batch, Function<Operation, T> part) {
+        for (int i = 0; i < parts.length; i++) {
+            parts[i] = part.apply(batch.get(i));
+        }
+        return parts;
     }
 }
