@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -110,12 +112,26 @@ class ContractCatchesMutantsTest {
         assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockTellAllItsHolders");
     }
 
-    /** Runs the contract without JUnit, since these failures are wanted. */
+    @Test
+    void breakThatOnlySaysSoIsCaught() {
+        assertThat(failuresOf(store -> store, BreaksNothing::new))
+                .containsExactly(
+                        "brokenHoldGoesToTheNextWaiterWithAHigherToken",
+                        "brokenHoldIsALossForItsHolder",
+                        "oneShareIsBrokenAlone");
+    }
+
     private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
+        return failuresOf(mutation, inspector -> inspector);
+    }
+
+    /** Runs the contract without JUnit, since these failures are wanted. */
+    private static Set<String> failuresOf(
+            UnaryOperator<LockBackend> mutation, UnaryOperator<LockInspector> inspection) {
         Set<String> failures = new TreeSet<>();
         Arrays.stream(LockBackendContract.class.getMethods())
                 .filter(method -> method.isAnnotationPresent(Test.class))
-                .filter(method -> fails(method, new MutatedMemory(mutation)))
+                .filter(method -> fails(method, new MutatedMemory(mutation, inspection)))
                 .forEach(method -> failures.add(method.getName()));
         return failures;
     }
@@ -147,6 +163,28 @@ class ContractCatchesMutantsTest {
         public Flux<Renewal> renewAll(List<LockClaim> claims) {
             return delegate.renewAll(claims)
                     .map(answer -> new Renewal.Unknown(new LockBackendException("", "unknown", true, null)));
+        }
+    }
+
+    private record BreaksNothing(LockInspector delegate) implements LockInspector {
+        @Override
+        public Flux<LockReport> inspect(String name) {
+            return delegate.inspect(name);
+        }
+
+        @Override
+        public Flux<LockReport> all() {
+            return delegate.all();
+        }
+
+        @Override
+        public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+            return Mono.just(true);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return delegate.close();
         }
     }
 

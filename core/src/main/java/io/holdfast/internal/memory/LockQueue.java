@@ -3,11 +3,15 @@ package io.holdfast.internal.memory;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
@@ -19,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /**
@@ -177,6 +182,47 @@ final class LockQueue {
                 .toList();
     }
 
+    /** Whether there is nothing to report of it. */
+    boolean isIdle(long now) {
+        return holders.values().stream().allMatch(it -> it.isOver(now))
+                && waiters.values().stream().allMatch(it -> it.isStale(now))
+                && interested.values().stream().allMatch(it -> it.isStale(now));
+    }
+
+    LockReport report(String name, LockReport.Type type, long now) {
+        List<LockHolder> held = holders(now);
+        List<Waiter> queued =
+                waiters.values().stream().filter(it -> !it.isStale(now)).toList();
+        long wanted = interested.values().stream().filter(it -> !it.isStale(now)).count();
+        return new LockReport(
+                name,
+                type,
+                held.size(),
+                held.stream().limit(LockReport.MOST_HOLDERS).toList(),
+                queued.size(),
+                queued.stream()
+                        .limit(LockReport.MOST_WAITERS)
+                        .map(it -> it.shown(now))
+                        .toList(),
+                held.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(held.get(held.size() - 1).fencingToken()),
+                wanted == 0 ? Map.of() : Map.of("want a hint", Long.toString(wanted)),
+                List.of());
+    }
+
+    /** A release in the name of the holder, which is told of its loss. */
+    Outcome<Ownership> breakHold(String id, long now) {
+        Holder holder = holders.get(id);
+        if (holder == null || holder.isOver(now)) {
+            return new Outcome<>(Ownership.NOT_HELD, List.of());
+        }
+        Outcome<Ownership> released = release(holder.look(), now);
+        List<Push> pushes = new ArrayList<>(released.pushes());
+        pushes.add(new Push(id, new WatchSignal.Lost(LossReason.NOT_HELD)));
+        return new Outcome<>(released.answer(), pushes);
+    }
+
     List<String> contents() {
         List<String> lines = new ArrayList<>();
         holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.look()), it.token())));
@@ -277,6 +323,15 @@ final class LockQueue {
     }
 
     private record Waiter(LockClaim look, long lookedAtNanos) {
+
+        LockWaiter shown(long now) {
+            return new LockWaiter(
+                    look.id(),
+                    look.key().kind(),
+                    look.key().permits(),
+                    Optional.empty(),
+                    Map.of("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago"));
+        }
 
         boolean isStale(long now) {
             return now - staleAtNanos() >= 0;
