@@ -65,8 +65,9 @@ record Arguments(
                 }
                 default -> {
                     if (word.startsWith("-")) {
-                        throw new UsageException("There is no option %s. A lock name that begins with a hyphen stands behind --."
-                                .formatted(Printable.start(word, 30)));
+                        throw new UsageException(
+                                "There is no option %s. A lock name that begins with a hyphen stands behind --."
+                                        .formatted(Printable.start(word, 30)));
                     }
                     plain.add(word);
                 }
@@ -117,8 +118,9 @@ record Arguments(
 
     private static void requireStore(String store) {
         if (store.isBlank()) {
-            throw new UsageException("Name the store, with --store or in the environment variable %s, such as redis://host:6379."
-                    .formatted(STORE));
+            throw new UsageException(
+                    "Name the store, with --store or in the environment variable %s, such as redis://host:6379."
+                            .formatted(STORE));
         }
     }
 }

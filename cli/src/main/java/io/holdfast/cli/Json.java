@@ -26,7 +26,9 @@ final class Json {
                         array(lock.holders(), Json::holder),
                         lock.waiterCount(),
                         array(lock.waiters(), Json::waiter),
-                        lock.lastToken().isPresent() ? Long.toString(lock.lastToken().getAsLong()) : "null",
+                        lock.lastToken().isPresent()
+                                ? Long.toString(lock.lastToken().getAsLong())
+                                : "null",
                         object(lock.details()),
                         array(lock.warnings(), Json::text));
     }

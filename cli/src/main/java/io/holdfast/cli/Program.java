@@ -89,9 +89,11 @@ final class Program {
             err.println(Printable.text(String.valueOf(noName.getMessage())));
             return USAGE;
         } catch (RuntimeException unexpected) {
-            err.println(isTooLate(unexpected)
-                    ? "The store did not answer for %d s: is the address right, and is the store up?".formatted(PATIENCE.toSeconds())
-                    : Printable.text("Failed: " + unexpected));
+            err.println(
+                    isTooLate(unexpected)
+                            ? "The store did not answer for %d s: is the address right, and is the store up?"
+                                    .formatted(PATIENCE.toSeconds())
+                            : Printable.text("Failed: " + unexpected));
             return FAILED;
         }
     }
@@ -114,7 +116,8 @@ final class Program {
         if (arguments.isJson()) {
             Object unused = all.doOnNext(lock -> out.println(Json.of(lock))).blockLast();
         } else {
-            Tables.list(answer(all.sort((one, other) -> one.name().compareTo(other.name())))).forEach(out::println);
+            Tables.list(answer(all.sort((one, other) -> one.name().compareTo(other.name()))))
+                    .forEach(out::println);
         }
         return DONE;
     }
@@ -152,10 +155,11 @@ final class Program {
         String claim = arguments.claim();
         LockHolder holder = chosen(holders, claim);
         if (holder == null) {
-            err.println(holders.isEmpty() || claim != null
-                    ? "Nothing to break: no %s holds lock '%s'."
-                            .formatted(claim == null ? "claim" : "claim " + Printable.start(claim, 100), name)
-                    : "%d claims hold lock '%s': name one with --claim ID.".formatted(holders.size(), name));
+            err.println(
+                    holders.isEmpty() || claim != null
+                            ? "Nothing to break: no %s holds lock '%s'."
+                                    .formatted(claim == null ? "claim" : "claim " + Printable.start(claim, 100), name)
+                            : "%d claims hold lock '%s': name one with --claim ID.".formatted(holders.size(), name));
             holders.forEach(it -> err.println("  %s  %s  token %d"
                     .formatted(Printable.text(it.claimId()), Tables.word(it.kind()), it.fencingToken())));
             return holders.isEmpty() || claim != null ? NOTHING_THERE : USAGE;
@@ -170,16 +174,21 @@ final class Program {
             err.println("Nothing to break: %s does not hold lock '%s' any more.".formatted(owner, name));
             return NOTHING_THERE;
         }
-        out.println(arguments.isJson()
-                ? "{\"broken\":%s,\"claim\":%s}".formatted(Json.text(arguments.lockName()), Json.text(holder.claimId()))
-                : "Broken: %s does not hold lock '%s' any more. It learns of that by its next renewal at the latest."
-                        .formatted(owner, name));
+        out.println(
+                arguments.isJson()
+                        ? "{\"broken\":%s,\"claim\":%s}"
+                                .formatted(Json.text(arguments.lockName()), Json.text(holder.claimId()))
+                        : "Broken: %s does not hold lock '%s' any more. It learns of that by its next renewal at the latest."
+                                .formatted(owner, name));
         return DONE;
     }
 
     private static @Nullable LockHolder chosen(List<LockHolder> holders, @Nullable String claim) {
         if (claim != null) {
-            return holders.stream().filter(it -> it.claimId().equals(claim)).findFirst().orElse(null);
+            return holders.stream()
+                    .filter(it -> it.claimId().equals(claim))
+                    .findFirst()
+                    .orElse(null);
         }
         return holders.size() == 1 ? holders.get(0) : null;
     }

@@ -36,9 +36,10 @@ final class Stores {
     private static final String ZOOKEEPER = "zookeeper://";
     private static final String SQL = "r2dbc:";
 
-    private static final String FORMS = "Write it as redis://host:6379, rediss://host:6379 for TLS, redis-sentinel://host1,host2#master,"
-            + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3, zookeeper://host1,host2/holdfast,"
-            + " r2dbc:postgresql://host/database or r2dbc:mariadb://host/database.";
+    private static final String FORMS =
+            "Write it as redis://host:6379, rediss://host:6379 for TLS, redis-sentinel://host1,host2#master,"
+                    + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3, zookeeper://host1,host2/holdfast,"
+                    + " r2dbc:postgresql://host/database or r2dbc:mariadb://host/database.";
 
     private final Map<String, String> environment;
 
@@ -67,7 +68,8 @@ final class Stores {
                 return database(arguments, address);
             }
         } catch (IllegalArgumentException | IllegalStateException unreadable) {
-            throw new UsageException("The address of the store cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
+            throw new UsageException(
+                    "The address of the store cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
         }
         throw new UsageException("The address of the store is of none that is supported. " + FORMS);
     }
@@ -115,8 +117,7 @@ final class Stores {
         String password = environment.get(PASSWORD);
         if (password != null) {
             String user = environment.get(USER);
-            address.setCredentialsProvider(RedisCredentialsProvider.from(
-                    () -> RedisCredentials.just(user, password)));
+            address.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just(user, password)));
         }
         return address;
     }
@@ -125,22 +126,23 @@ final class Stores {
         int slash = hostsAndRoot.indexOf('/');
         String hosts = slash < 0 ? hostsAndRoot : hostsAndRoot.substring(0, slash);
         String root = slash < 0 || slash == hostsAndRoot.length() - 1 ? "/holdfast" : hostsAndRoot.substring(slash);
-        CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
-                .connectString(hosts)
-                .retryPolicy(new ExponentialBackoffRetry(200, 3));
+        CuratorFrameworkFactory.Builder builder =
+                CuratorFrameworkFactory.builder().connectString(hosts).retryPolicy(new ExponentialBackoffRetry(200, 3));
         String user = environment.get(USER);
         String password = environment.get(PASSWORD);
         if (user != null && password != null) {
             builder = builder.authorization("digest", (user + ":" + password).getBytes(StandardCharsets.UTF_8));
         }
         CuratorFramework client = builder.build();
-        LockInspector inspector = ZooKeeperLockBackend.builder(client).root(root).inspector();
+        LockInspector inspector =
+                ZooKeeperLockBackend.builder(client).root(root).inspector();
         client.start();
         return new Closing(inspector, client::close);
     }
 
     private LockInspector database(Arguments arguments, String address) {
-        ConnectionFactoryOptions.Builder options = ConnectionFactoryOptions.parse(address).mutate();
+        ConnectionFactoryOptions.Builder options =
+                ConnectionFactoryOptions.parse(address).mutate();
         String user = environment.get(USER);
         String password = environment.get(PASSWORD);
         if (user != null) {

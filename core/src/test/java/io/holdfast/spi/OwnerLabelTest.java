@@ -60,7 +60,8 @@ class OwnerLabelTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a b", "é", "a@b", "a\nb", "a/b", "0123456789012345678901234567890123456789012345678"})
+    @ValueSource(
+            strings = {"", " ", "a b", "é", "a@b", "a\nb", "a/b", "0123456789012345678901234567890123456789012345678"})
     void whatIsNoLabelIsRefused(String label) {
         LockClient.Builder builder = LockClient.builder(InMemoryLockBackend.create());
         assertThatThrownBy(() -> builder.owner(label))

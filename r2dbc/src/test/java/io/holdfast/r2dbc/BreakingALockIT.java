@@ -115,9 +115,7 @@ class BreakingALockIT {
 
         assertThat(broken.onLoss().toFuture().join()).isEqualTo(LossReason.NOT_HELD);
         assertThat(other.isValid()).isTrue();
-        assertThat(inspected().holders())
-                .extracting(LockHolder::fencingToken)
-                .containsExactly(other.fencingToken());
+        assertThat(inspected().holders()).extracting(LockHolder::fencingToken).containsExactly(other.fencingToken());
         run(other.release());
     }
 

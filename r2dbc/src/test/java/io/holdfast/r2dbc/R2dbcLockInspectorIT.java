@@ -122,16 +122,15 @@ class R2dbcLockInspectorIT {
             assertThat(Instant.parse(it.details().get("since"))).isNotNull();
         });
         assertThat(report.waiterCount()).isEqualTo(2);
-        assertThat(report.waiters())
-                .extracting(LockWaiter::claimId)
-                .containsExactly(first.id(), second.id());
+        assertThat(report.waiters()).extracting(LockWaiter::claimId).containsExactly(first.id(), second.id());
         assertThat(report.waiters()).allSatisfy(it -> {
             assertThat(it.kind()).isEqualTo(last);
             assertThat(it.details())
                     .containsEntry("lease", Printable.duration(LEASE))
                     .containsKey("last attempt")
                     .doesNotContainKey("stale")
-                    .hasEntrySatisfying("channel", channel -> assertThat(channel).startsWith("holdfast_"));
+                    .hasEntrySatisfying(
+                            "channel", channel -> assertThat(channel).startsWith("holdfast_"));
         });
         assertThat(inspector.all().collectList().block(Store.PATIENCE))
                 .extracting(LockReport::name)
@@ -167,7 +166,9 @@ class R2dbcLockInspectorIT {
         assertThat(report.waiters())
                 .extracting(R2dbcLockInspectorIT::isListening)
                 .containsExactly(true, false);
-        assertThat(report.waiters()).extracting(it -> it.details().containsKey("stale")).containsExactly(false, true);
+        assertThat(report.waiters())
+                .extracting(it -> it.details().containsKey("stale"))
+                .containsExactly(false, true);
         assertThat(report.waiterCount()).isEqualTo(2);
         assertThat(report.details())
                 .containsEntry("want a hint", "1")
@@ -255,8 +256,7 @@ class R2dbcLockInspectorIT {
         store.execute("insert into holdfast_lock select 'free/' || n, 'mutex', 0, 4 * n, null, 1, clock_timestamp()"
                 + " from generate_series(1, 600) n");
 
-        List<String> names =
-                inspector.all().map(LockReport::name).collectList().block(Store.PATIENCE);
+        List<String> names = inspector.all().map(LockReport::name).collectList().block(Store.PATIENCE);
 
         assertThat(names)
                 .isEqualTo(IntStream.rangeClosed(1, MORE_THAN_TWO_PAGES)
@@ -309,7 +309,8 @@ class R2dbcLockInspectorIT {
         assertThat(run(restricted.inspect("orders").single()).isHeld()).isTrue();
         assertThat(run(restricted.all().count())).isOne();
         LockReport seen = run(restricted.inspect("orders").single());
-        assertThatThrownBy(() -> run(restricted.breakHold(seen.name(), seen.holders().get(0))))
+        assertThatThrownBy(() ->
+                        run(restricted.breakHold(seen.name(), seen.holders().get(0))))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("lacks a right");
 

@@ -6,8 +6,6 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 
-import io.holdfast.redis.internal.inspect.KeyScan;
-import io.holdfast.redis.internal.inspect.ServerReports;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -15,6 +13,8 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.conditions.ArchConditions;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import io.holdfast.redis.internal.inspect.KeyScan;
+import io.holdfast.redis.internal.inspect.ServerReports;
 import io.holdfast.testkit.ArchitectureRules;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +38,7 @@ class ArchitectureTest {
 
     /** What an inspector answers: values that see no room. */
     private static final DescribedPredicate<JavaClass> REPORTS = DescribedPredicate.describe(
-            "are reports",
-            type -> belongToAnyOf(ServerReport.class).test(type.getBaseComponentType()));
+            "are reports", type -> belongToAnyOf(ServerReport.class).test(type.getBaseComponentType()));
 
     private static final DescribedPredicate<JavaClass> DOORS =
             resideInAPackage("io.holdfast.redis").and(DescribedPredicate.not(REPORTS));

@@ -111,7 +111,10 @@ class RedisLockInspectorIT {
         LockHolder told = report.holders().get(0);
         assertThat(told.claimId()).isEqualTo(holder.id());
         assertThat(told.kind()).isEqualTo(LockKind.MUTEX);
-        assertThat(told.details()).as("it never waited").doesNotContainKey("channel").containsEntry("lease", LEASE);
+        assertThat(told.details())
+                .as("it never waited")
+                .doesNotContainKey("channel")
+                .containsEntry("lease", LEASE);
         assertThat(report.lastToken()).hasValue(told.fencingToken());
         assertThat(told.left().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
         assertThat(told.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
@@ -504,7 +507,8 @@ class RedisLockInspectorIT {
     private static void mustWarnOf(LockReport report, String foreignKey) {
         assertThat(report.warnings())
                 .singleElement()
-                .satisfies(it -> assertThat(it).startsWith("There is something else under the key '" + foreignKey + "',"));
+                .satisfies(
+                        it -> assertThat(it).startsWith("There is something else under the key '" + foreignKey + "',"));
     }
 
     private static Instant since(LockHolder holder) {

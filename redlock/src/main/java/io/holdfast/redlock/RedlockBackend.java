@@ -183,7 +183,9 @@ public final class RedlockBackend implements LockBackend {
                 questions.put(names.get(i), question.timeout(limit, timer));
             }
             return MasterAnswers.ask(
-                            questions, key.name(), "ask for the holders of lock '%s'".formatted(Printable.text(key.name())))
+                            questions,
+                            key.name(),
+                            "ask for the holders of lock '%s'".formatted(Printable.text(key.name())))
                     .flatMapIterable(answers -> MasterAnswers.holders(answers, key.name()));
         });
     }

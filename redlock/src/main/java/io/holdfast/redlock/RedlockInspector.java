@@ -35,8 +35,8 @@ record RedlockInspector(Map<String, LockInspector> masters) implements LockInspe
 
     private Flux<LockReport> reports(
             String lockName, String subject, Function<LockInspector, Mono<List<LockReport>>> question) {
-        return Flux.defer(() -> MasterAnswers.ask(questions(question), lockName, subject)
-                .flatMapIterable(MasterAnswers::reports));
+        return Flux.defer(() ->
+                MasterAnswers.ask(questions(question), lockName, subject).flatMapIterable(MasterAnswers::reports));
     }
 
     @Override

@@ -27,8 +27,10 @@ interface InspectionContract extends LockBackendUnderTest {
     }
 
     private LockReport report(Contest contest, LockReport.Type type) {
-        return contest.answer(
-                looking().inspect(contest.name()).filter(it -> it.type() == type).single());
+        return contest.answer(looking()
+                .inspect(contest.name())
+                .filter(it -> it.type() == type)
+                .single());
     }
 
     private LockHolder holder(Contest contest, Contender contender) {
@@ -131,8 +133,7 @@ interface InspectionContract extends LockBackendUnderTest {
             LockLease lease = contest.answer(client.lock(contest.name()).acquire());
             contest.losesALock();
             CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
-            LockHolder seen =
-                    report(contest, LockReport.Type.MUTEX).holders().get(0);
+            LockHolder seen = report(contest, LockReport.Type.MUTEX).holders().get(0);
             assertThat(seen.owner()).isEqualTo(label);
 
             assertThat(contest.answer(inspector.breakHold(contest.name(), seen)))

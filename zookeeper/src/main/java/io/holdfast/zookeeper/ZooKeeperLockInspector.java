@@ -20,8 +20,7 @@ record ZooKeeperLockInspector(LockOperations operations) implements LockInspecto
 
     @Override
     public Flux<LockReport> inspect(String name) {
-        List<LockKey> keys =
-                KINDS.stream().map(kind -> LockKey.of(kind, name)).toList();
+        List<LockKey> keys = KINDS.stream().map(kind -> LockKey.of(kind, name)).toList();
         return Flux.fromIterable(keys).concatMap(operations::report);
     }
 

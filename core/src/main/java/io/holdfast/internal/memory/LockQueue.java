@@ -193,7 +193,8 @@ final class LockQueue {
         List<LockHolder> held = holders(now);
         List<Waiter> queued =
                 waiters.values().stream().filter(it -> !it.isStale(now)).toList();
-        long wanted = interested.values().stream().filter(it -> !it.isStale(now)).count();
+        long wanted =
+                interested.values().stream().filter(it -> !it.isStale(now)).count();
         return new LockReport(
                 name,
                 type,

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
-import io.holdfast.LockHolder;
 import io.holdfast.LockEvent;
+import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
 import io.holdfast.LockListener;
 import io.holdfast.LockTimeoutException;
@@ -17,9 +17,9 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Ownership;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
@@ -150,10 +150,8 @@ class ClientOfTheApplicationTest {
     })
     void ownerIsThatOfThePropertyOrTheNameOfTheApplication(String property, String label) {
         runner.withPropertyValues(property).run(context -> {
-            LockLease held = requireNonNull(context.getBean(LockClient.class)
-                    .lock("a")
-                    .acquire()
-                    .block(LIMIT));
+            LockLease held = requireNonNull(
+                    context.getBean(LockClient.class).lock("a").acquire().block(LIMIT));
 
             StepVerifier.create(context.getBean(LockBackend.class)
                             .holders(LockKey.of(LockKind.MUTEX, "a"))

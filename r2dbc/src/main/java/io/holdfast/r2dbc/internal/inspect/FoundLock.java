@@ -47,7 +47,9 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
     static FoundLock of(Key key, long token, Counts counts, List<LockHolder> holders, List<LockWaiter> waiters) {
         Map<String, String> details = new LinkedHashMap<>();
         if (counts.aside() > 0) {
-            details.put("aside", counts.aside() + ", which could not be told, and get their places back with their next attempt");
+            details.put(
+                    "aside",
+                    counts.aside() + ", which could not be told, and get their places back with their next attempt");
         }
         if (counts.interested() > 0) {
             details.put("want a hint", Long.toString(counts.interested()));
@@ -81,7 +83,9 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
                 isSinceKnown ? Optional.of(micros(at - token)) : Optional.empty(),
                 Optional.of(micros(leftMicros)),
                 isSinceKnown
-                        ? Map.of("since", Instant.EPOCH.plus(token, ChronoUnit.MICROS).toString())
+                        ? Map.of(
+                                "since",
+                                Instant.EPOCH.plus(token, ChronoUnit.MICROS).toString())
                         : Map.of());
     }
 

@@ -31,18 +31,20 @@ final class MariaDbQueries implements LockQueries {
 
     private static final String KEY = "lower(hex(name)) as name, kind";
 
-    private static final String LOCKS = "select " + KEY + ", token, " + NOW + " as at_us from holdfast_lock where slot = 0 and %s"
-            + " order by holdfast_lock.name, kind limit %d";
+    private static final String LOCKS = "select " + KEY + ", token, " + NOW
+            + " as at_us from holdfast_lock where slot = 0 and %s" + " order by holdfast_lock.name, kind limit %d";
 
-    private static final String HOLDERS = "select " + KEY + ", holder, slot, token, expires_us - " + NOW + " as left_us, number from"
-            + " (select name, kind, slot, token, holder, expires_us,"
-            + " row_number() over (partition by name, kind order by expires_us, slot) as place,"
-            + " count(*) over (partition by name, kind) as number"
-            + " from holdfast_lock where holder is not null and expires_us > " + NOW + " and %s) h"
-            + " where place <= " + LockReport.MOST_HOLDERS;
+    private static final String HOLDERS =
+            "select " + KEY + ", holder, slot, token, expires_us - " + NOW + " as left_us, number from"
+                    + " (select name, kind, slot, token, holder, expires_us,"
+                    + " row_number() over (partition by name, kind order by expires_us, slot) as place,"
+                    + " count(*) over (partition by name, kind) as number"
+                    + " from holdfast_lock where holder is not null and expires_us > " + NOW + " and %s) h"
+                    + " where place <= " + LockReport.MOST_HOLDERS;
 
-    private static final String COUNTS = "select " + KEY + ", place, count(*) as number from holdfast_waiter where %s group by"
-            + " holdfast_waiter.name, kind, place";
+    private static final String COUNTS =
+            "select " + KEY + ", place, count(*) as number from holdfast_waiter where %s group by"
+                    + " holdfast_waiter.name, kind, place";
 
     private static final String WAITERS = "select " + KEY + ", id, mode, permits, w.channel, lease_ms, " + NOW
             + " - looked_us as silent_us, coalesce(c.seen_us > " + NOW + " - 60000000, 0) as listening from"
@@ -141,7 +143,8 @@ final class MariaDbQueries implements LockQueries {
 
     private static <T> Map<FoundLock.Key, List<T>> by(List<T> rows, Function<T, FoundLock.Key> key) {
         Map<FoundLock.Key, List<T>> grouped = new LinkedHashMap<>();
-        rows.forEach(row -> grouped.computeIfAbsent(key.apply(row), it -> new ArrayList<>()).add(row));
+        rows.forEach(row ->
+                grouped.computeIfAbsent(key.apply(row), it -> new ArrayList<>()).add(row));
         return grouped;
     }
 
@@ -151,8 +154,7 @@ final class MariaDbQueries implements LockQueries {
         long slot = number(row, "slot");
         long token = number(row, "token");
         long left = number(row, "left_us");
-        return new Holder(
-                key, at -> FoundLock.holder(key.kind(), id, slot, token, at, left), number(row, "number"));
+        return new Holder(key, at -> FoundLock.holder(key.kind(), id, slot, token, at, left), number(row, "number"));
     }
 
     private static Count count(Readable row) {

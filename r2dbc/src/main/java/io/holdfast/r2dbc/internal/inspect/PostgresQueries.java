@@ -118,10 +118,7 @@ final class PostgresQueries implements LockQueries {
                 key,
                 number(row, "token"),
                 new FoundLock.Counts(
-                        number(row, "holders"),
-                        number(row, "queued"),
-                        number(row, "aside"),
-                        number(row, "interested")),
+                        number(row, "holders"), number(row, "queued"), number(row, "aside"), number(row, "interested")),
                 holders(row, key.kind(), number(row, "at")),
                 waiters(row));
     }
@@ -131,8 +128,7 @@ final class PostgresQueries implements LockQueries {
         List<Long> slots = list(row, "holder_slots", Long[].class);
         List<Long> tokens = list(row, "holder_tokens", Long[].class);
         List<Long> left = list(row, "holder_micros", Long[].class);
-        return each(
-                ids, i -> FoundLock.holder(kind, ids.get(i), slots.get(i), tokens.get(i), at, left.get(i)));
+        return each(ids, i -> FoundLock.holder(kind, ids.get(i), slots.get(i), tokens.get(i), at, left.get(i)));
     }
 
     private static List<LockWaiter> waiters(Readable row) {

@@ -36,8 +36,8 @@ public final class LockReader {
 
     /** The holders of one lock. */
     public Flux<LockHolder> holders(LockKey key) {
-        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject(
-                key.name(), "ask for the holders of lock '%s'".formatted(key.name()));
+        ExceptionTranslator.Subject subject =
+                new ExceptionTranslator.Subject(key.name(), "ask for the holders of lock '%s'".formatted(key.name()));
         return read(List.of(LockKeys.of(keyPrefix, key)), List.of(BY_NAME), 0, subject)
                 .flatMapIterable(reports -> reports)
                 .flatMapIterable(LockReport::holders);
@@ -54,8 +54,7 @@ public final class LockReader {
      * @param locks of one slot
      * @param seenBy for each lock by which of its keys the walk came upon it
      */
-    public Mono<List<LockReport>> met(
-            List<LockKeys> locks, List<String> seenBy, ExceptionTranslator.Subject subject) {
+    public Mono<List<LockReport>> met(List<LockKeys> locks, List<String> seenBy, ExceptionTranslator.Subject subject) {
         return read(locks, seenBy, LockReport.MOST_WAITERS, subject);
     }
 

@@ -46,9 +46,10 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
                 holders.add(merged(masters, majority, told, its));
             } else {
                 isCertain &= its.size() + silent < majority;
-                few.add(("Claim %s is known to %d of %d masters only (%s): it holds nothing, unless masters that did not answer know it too."
-                                + " What it has there ends with its lease.")
-                        .formatted(claim.getKey(), its.size(), masters, String.join(", ", names(its))));
+                few.add(
+                        ("Claim %s is known to %d of %d masters only (%s): it holds nothing, unless masters that did not answer know it too."
+                                        + " What it has there ends with its lease.")
+                                .formatted(claim.getKey(), its.size(), masters, String.join(", ", names(its))));
             }
         }
         holders.sort(Comparator.comparingLong(LockHolder::fencingToken));
@@ -65,7 +66,8 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         if (!without.isEmpty()) {
             details.put("not known to", String.join(", ", without));
         }
-        long token = its.stream().mapToLong(it -> it.holder().fencingToken()).max().orElseThrow();
+        long token =
+                its.stream().mapToLong(it -> it.holder().fencingToken()).max().orElseThrow();
         return new LockHolder(
                 first.claimId(),
                 first.kind(),

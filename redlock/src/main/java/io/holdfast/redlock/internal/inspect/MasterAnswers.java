@@ -51,9 +51,7 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
                 .collectList()
                 .flatMap(said -> {
                     MasterAnswers<A> answers = of(questions.size(), said);
-                    return answers.hasMajority()
-                            ? Mono.just(answers)
-                            : Mono.error(answers.tooFew(lockName, subject));
+                    return answers.hasMajority() ? Mono.just(answers) : Mono.error(answers.tooFew(lockName, subject));
                 });
     }
 
@@ -93,7 +91,9 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
     private List<String> silent() {
         return failed.entrySet().stream()
                 .map(it -> "Master %s did not answer: %s."
-                        .formatted(it.getKey(), Printable.text(String.valueOf(it.getValue().getMessage()))))
+                        .formatted(
+                                it.getKey(),
+                                Printable.text(String.valueOf(it.getValue().getMessage()))))
                 .toList();
     }
 
@@ -137,8 +137,9 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
         warnings.addAll(answers.silent());
         Map<String, LockWaiter> waiters = new LinkedHashMap<>();
         seen.values().forEach(report -> report.waiters().forEach(it -> waiters.putIfAbsent(it.claimId(), it)));
-        OptionalLong token =
-                seen.values().stream().flatMapToLong(it -> it.lastToken().stream()).max();
+        OptionalLong token = seen.values().stream()
+                .flatMapToLong(it -> it.lastToken().stream())
+                .max();
         return new LockReport(
                 lock.name(),
                 lock.type(),

@@ -42,8 +42,9 @@ public final class QueueInspection {
     public Mono<List<String>> names(Session session, LockKind kind, Subject subject) {
         String path = LockPath.ofAll(session.root(), kind);
         return children(session, path, subject)
-                .map(nodes ->
-                        nodes.stream().flatMap(node -> NodeNames.decode(node).stream()).toList());
+                .map(nodes -> nodes.stream()
+                        .flatMap(node -> NodeNames.decode(node).stream())
+                        .toList());
     }
 
     /** What is known of a lock; empty when it has no claims. */
@@ -99,14 +100,16 @@ public final class QueueInspection {
             BiFunction<QueueNode, Content, T> shown) {
         return Flux.fromIterable(nodes)
                 .take(most)
-                .concatMap(node -> zooKeeper.content(session, path.of(node.name())).flatMap(reply -> {
-                    if (reply.isNoNode()) {
-                        return Mono.<T>empty();
-                    }
-                    return reply.isOk()
-                            ? Mono.just(shown.apply(node, reply.get()))
-                            : Mono.error(ZooKeeperFailures.of(subject, reply));
-                }))
+                .concatMap(node -> zooKeeper
+                        .content(session, path.of(node.name()))
+                        .flatMap(reply -> {
+                            if (reply.isNoNode()) {
+                                return Mono.<T>empty();
+                            }
+                            return reply.isOk()
+                                    ? Mono.just(shown.apply(node, reply.get()))
+                                    : Mono.error(ZooKeeperFailures.of(subject, reply));
+                        }))
                 .collectList();
     }
 
@@ -128,8 +131,10 @@ public final class QueueInspection {
 
     private static Map<String, String> details(QueueNode node, Content content) {
         return Map.of(
-                "session", "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives",
-                "in the queue since", Instant.ofEpochMilli(content.ctime()).toString());
+                "session",
+                "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives",
+                "in the queue since",
+                Instant.ofEpochMilli(content.ctime()).toString());
     }
 
     private static String claimId(QueueNode node, Content content) {
@@ -163,9 +168,7 @@ public final class QueueInspection {
                     if (listed.isNoNode()) {
                         return Mono.just(List.<String>of());
                     }
-                    return listed.isOk()
-                            ? Mono.just(listed.get())
-                            : Mono.error(ZooKeeperFailures.of(subject, listed));
+                    return listed.isOk() ? Mono.just(listed.get()) : Mono.error(ZooKeeperFailures.of(subject, listed));
                 });
     }
 }

@@ -232,9 +232,9 @@ public final class LockOperations {
     /** Outside of the executor. */
     public Flux<LockHolder> holders(LockKey key) {
         Subject subject = Subject.of("ask for the holders of", key.name());
-        return asked(subject, session -> inspection
-                        .holders(session, key, subject)
-                        .collectList())
+        return asked(
+                        subject,
+                        session -> inspection.holders(session, key, subject).collectList())
                 .flatMapIterable(holders -> holders);
     }
 

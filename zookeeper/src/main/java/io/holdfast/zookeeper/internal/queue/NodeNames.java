@@ -63,7 +63,8 @@ public final class NodeNames {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(node.length());
         for (int i = 0; i < node.length(); i++) {
             char c = node.charAt(i);
-            boolean isEscape = c == '%' && i + 2 < node.length() && isHex(node.charAt(i + 1)) && isHex(node.charAt(i + 2));
+            boolean isEscape =
+                    c == '%' && i + 2 < node.length() && isHex(node.charAt(i + 1)) && isHex(node.charAt(i + 2));
             bytes.write(isEscape ? HexFormat.fromHexDigits(node, i + 1, i + 3) : c);
             i += isEscape ? 2 : 0;
         }
