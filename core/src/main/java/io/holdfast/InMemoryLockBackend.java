@@ -8,6 +8,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -81,20 +82,20 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request("acquire", claim, now -> locks.look(claim, now)));
+        return Mono.fromCallable(() -> request("acquire", claim.key().name(), now -> locks.look(claim, now)));
     }
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Mono.fromCallable(() ->
-                request("renew", claim, now -> new Outcome<>(locks.renew(claim, now), List.of())));
+                request("renew", claim.key().name(), now -> new Outcome<>(locks.renew(claim, now), List.of())));
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request("release", claim, now -> locks.release(claim, now)));
+        return Mono.fromCallable(() -> request("release", claim.key().name(), now -> locks.release(claim, now)));
     }
 
     /**
@@ -106,6 +107,18 @@ public final class InMemoryLockBackend implements LockBackend {
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Flux.from(subscriber -> open(claim, Operators.toCoreSubscriber(subscriber)));
+    }
+
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        requireNonNull(key, "key");
+        return Mono.fromCallable(() -> {
+                    synchronized (monitor) {
+                        failIfClosed("ask for the holders of", key.name());
+                        return locks.holders(key, now());
+                    }
+                })
+                .flatMapIterable(holders -> holders);
     }
 
     @Override
@@ -150,6 +163,33 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /**
+     * A look into the locks of this store. A holder whose lock is broken is told at once. The inspector needs no closing.
+     *
+     * @return an inspector, which fails once the store is closed
+     */
+    public LockInspector inspector() {
+        return new InMemoryLockInspector(this);
+    }
+
+    List<LockReport> reports(String name) {
+        synchronized (monitor) {
+            failIfClosed("inspect", name);
+            return locks.reports(name, now());
+        }
+    }
+
+    List<LockReport> reports() {
+        synchronized (monitor) {
+            failIfClosed("inspect the locks", "");
+            return locks.reports(now());
+        }
+    }
+
+    boolean breakHold(LockKey key, String claimId) {
+        return request("break", key.name(), now -> locks.breakHold(key, claimId, now)) == Ownership.HELD;
+    }
+
+    /**
      * What the store keeps now: a line per claim that holds, waits or wants to be told, and per watch. For tests, which should
      * find nothing in the end, and for diagnosis; the text may change. Withdrawn claims, which are remembered for a few seconds
      * lest a late look of theirs takes the lock, are not in it.
@@ -177,11 +217,11 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /** Decides inside the monitor, tells others outside of it: a subscriber may do anything, such as ask again. */
-    private <A> A request(String verb, LockClaim claim, LongFunction<Outcome<A>> decision) {
+    private <A> A request(String verb, String lockName, LongFunction<Outcome<A>> decision) {
         Outcome<A> outcome;
         List<SignalSink> told;
         synchronized (monitor) {
-            failIfClosed(verb, claim.key().name());
+            failIfClosed(verb, lockName);
             outcome = decision.apply(now());
             told = watches.enqueue(outcome.pushes());
         }

@@ -110,6 +110,18 @@ public interface LockClient {
         Builder maxWaiters(int limit);
 
         /**
+         * A label by which an operator recognises this client among the holders and the waiters of a lock. It is part of the id of each claim, so
+         * all that may read the locks in the store can read it. It decides nothing, and several clients may have the same one.
+         *
+         * @param label 1 to 48 characters, each a letter or digit of ASCII or one of {@code . _ : -}; default: {@code
+         *     <application>:<host>:<process>}, from the class or the jar that was started, the environment variable {@code HOSTNAME} or {@code
+         *     COMPUTERNAME} or the kernel, and the number of the process; what is too long for it is cut, and what no label may have becomes {@code -}
+         * @return this
+         * @throws IllegalArgumentException if it is none
+         */
+        Builder owner(String label);
+
+        /**
          * Checks the options together and makes the client.
          *
          * @return a client; nothing was sent yet

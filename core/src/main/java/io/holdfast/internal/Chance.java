@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.spi.OwnerLabel;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
@@ -22,8 +23,13 @@ record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
         return new Chance(Seed.read(), () -> ThreadLocalRandom.current().nextDouble(), true);
     }
 
-    ClaimIds ids() {
-        return isOfSystem ? ClaimIds.ofSystem(seed) : new ClaimIds(seed);
+    ClaimIds ids(String owner) {
+        return isOfSystem ? ClaimIds.ofSystem(seed, owner) : new ClaimIds(seed, owner);
+    }
+
+    /** The label of a client that was not given one. */
+    String owner() {
+        return isOfSystem ? OwnerLabel.ofProcess() : "repeatable:host:1";
     }
 
     double next() {

@@ -1,11 +1,13 @@
 package io.holdfast.internal;
 
+import io.holdfast.spi.LockClaim;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Claim ids: 128 bits in hexadecimal, never the same twice.
+ * Claim ids: 128 bits in hexadecimal, never the same twice, and the label of the client.
  *
  * <p>A client starts at 128 bits of the system's randomness, so two clients do not meet; from there on each half counts up and is
  * mixed by a bijection, so one client never repeats itself. Asking the system each time would read a device file on an event loop.
@@ -44,6 +46,12 @@ final class ClaimIds {
         }
     }
 
+    /** The digits of the 128 bits. */
+    private static final int DIGITS_OF_ID = 32;
+
+    /** Behind the digits in each id. */
+    private final byte[] label;
+
     private final Supplier<Seed> seeds;
     private final WallClock wallClock;
     private final LongSupplier nanos;
@@ -52,36 +60,39 @@ final class ClaimIds {
     private volatile Sequence sequence;
 
     /** Counts up from that seed for ever, so that what a client does can be repeated. */
-    ClaimIds(Seed seed) {
-        this(seed, () -> seed, () -> 0, () -> 0);
+    ClaimIds(Seed seed, String owner) {
+        this(seed, owner, () -> seed, () -> 0, () -> 0);
     }
 
     /**
      * Goes on with other seeds.
      *
      * @param first the first one
+     * @param owner the label of the client; empty for none
      * @param seeds the others
      * @param wallClock says how old a seed is
      * @param nanos is mixed into each id
      */
-    ClaimIds(Seed first, Supplier<Seed> seeds, WallClock wallClock, LongSupplier nanos) {
+    ClaimIds(Seed first, String owner, Supplier<Seed> seeds, WallClock wallClock, LongSupplier nanos) {
+        label = (owner.isEmpty() ? "" : LockClaim.OWNER_MARK + owner).getBytes(StandardCharsets.ISO_8859_1);
         this.seeds = seeds;
         this.wallClock = wallClock;
         this.nanos = nanos;
         sequence = new Sequence(first, wallClock.millis());
     }
 
-    static ClaimIds ofSystem(Seed first) {
-        return new ClaimIds(first, Seed::read, WallClock.OF_SYSTEM, System::nanoTime);
+    static ClaimIds ofSystem(Seed first, String owner) {
+        return new ClaimIds(first, owner, Seed::read, WallClock.OF_SYSTEM, System::nanoTime);
     }
 
     @SuppressWarnings("deprecation") // String(byte[], int): the one constructor that copies Latin-1 without decoding
     String next() {
         Sequence current = current();
         long n = current.count.getAndIncrement() * STEP;
-        byte[] text = new byte[32];
+        byte[] text = new byte[DIGITS_OF_ID + label.length];
         hex(mix(current.high + n), text, 0);
         hex(mix((current.low ^ n) + mix(nanos.getAsLong())), text, 16);
+        System.arraycopy(label, 0, text, DIGITS_OF_ID, label.length);
         return new String(text, 0);
     }
 

@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.OwnerLabel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -25,6 +26,7 @@ public final class ClientBuilder implements LockClient.Builder {
     private @Nullable LockListener listener;
     private boolean closeBackend = true;
     private int maxWaiters = Admission.NO_LIMIT;
+    private @Nullable String owner;
     private Chance chance = Chance.ofSystem();
 
     /**
@@ -85,6 +87,12 @@ public final class ClientBuilder implements LockClient.Builder {
         return this;
     }
 
+    @Override
+    public LockClient.Builder owner(String label) {
+        owner = OwnerLabel.require(requireNonNull(label, "owner"));
+        return this;
+    }
+
     /** Another source of randomness, so that what a client does can be repeated; for tests. */
     @CanIgnoreReturnValue
     ClientBuilder chance(Chance source) {
@@ -96,8 +104,9 @@ public final class ClientBuilder implements LockClient.Builder {
     public LockClient build() {
         backend.checkLease(options.leaseDuration());
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
-        Engine engine =
-                new Engine(backend, clock, deliverOn, new Events(listener), operationTimeout, maxWaiters, chance);
+        String label = owner != null ? owner : chance.owner();
+        Engine engine = new Engine(
+                backend, clock, deliverOn, new Events(listener), operationTimeout, maxWaiters, chance, label);
         return new DefaultLockClient(engine, options, clock, closeBackend);
     }
 }

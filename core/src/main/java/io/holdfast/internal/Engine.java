@@ -41,7 +41,8 @@ final class Engine {
             Events events,
             @Nullable Duration operationTimeout,
             int maxWaiters,
-            Chance chance) {
+            Chance chance,
+            String owner) {
         this.backend = backend;
         this.deliverOn = deliverOn;
         this.events = events;
@@ -50,7 +51,7 @@ final class Engine {
         renewals = new Renewals(this);
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.chance = chance;
-        ids = chance.ids();
+        ids = chance.ids(owner);
         gridPhaseNanos = chance.seed().phase() >>> 1;
     }
 

@@ -13,5 +13,8 @@ public enum LockFeature {
     SEMAPHORE,
 
     /** {@link LockClaim#tokenFloor()} is honoured. Needed of a member of a quorum. */
-    TOKEN_FLOOR
+    TOKEN_FLOOR,
+
+    /** {@link LockBackend#holders} is supported. */
+    HOLDERS
 }

@@ -1,5 +1,7 @@
 package io.holdfast.spi;
 
+import java.time.Duration;
+
 /**
  * Makes text from outside fit for a line of a message or of a log: a lock name, an error of a server. A name may hold any characters,
  * so a raw one could forge lines of a log or send commands to a terminal.
@@ -43,6 +45,31 @@ public final class Printable {
                 && Character.isHighSurrogate(raw.charAt(mostChars - 1))
                 && Character.isLowSurrogate(raw.charAt(mostChars));
         return text(raw.substring(0, cutsPair ? mostChars - 1 : mostChars)) + ELLIPSIS;
+    }
+
+    /**
+     * A duration for the eyes of an operator: {@code 750 ms}, {@code 29.8 s}, {@code 4 min 10 s}, {@code 2 h 5 min}.
+     *
+     * @param duration not negative
+     * @return two parts at the most
+     */
+    public static String duration(Duration duration) {
+        long millis = duration.toMillis();
+        long seconds = millis / 1_000;
+        if (millis < 1_000) {
+            return millis + " ms";
+        } else if (seconds < 60) {
+            return seconds + (millis % 1_000 / 100 == 0 ? "" : "." + millis % 1_000 / 100) + " s";
+        } else if (seconds < 3_600) {
+            return parts(seconds / 60, "min", seconds % 60, "s");
+        } else if (seconds < 86_400) {
+            return parts(seconds / 3_600, "h", seconds / 60 % 60, "min");
+        }
+        return parts(seconds / 86_400, "d", seconds / 3_600 % 24, "h");
+    }
+
+    private static String parts(long large, String unit, long small, String smallUnit) {
+        return large + " " + unit + (small == 0 ? "" : " " + small + " " + smallUnit);
     }
 
     private static String escaped(String raw, int from) {

@@ -14,7 +14,7 @@ class ClaimIdsTest {
 
     @Test
     void anIdIs128BitsInHexadecimal() {
-        ClaimIds ids = new ClaimIds(Seed.read());
+        ClaimIds ids = new ClaimIds(Seed.read(), "");
 
         for (int i = 0; i < 1_000; i++) {
             assertThat(ids.next()).matches("[0-9a-f]{32}");
@@ -22,8 +22,15 @@ class ClaimIdsTest {
     }
 
     @Test
+    void theLabelStandsBehindTheDigits() {
+        ClaimIds ids = new ClaimIds(Seed.read(), "orders:host-7:4711");
+
+        assertThat(ids.next()).matches("[0-9a-f]{32}@orders:host-7:4711");
+    }
+
+    @Test
     void aClientNeverRepeatsAnId() {
-        ClaimIds ids = new ClaimIds(Seed.read());
+        ClaimIds ids = new ClaimIds(Seed.read(), "");
         int many = 1_000_000;
         Set<String> seen = new HashSet<>(2 * many);
 
@@ -37,7 +44,7 @@ class ClaimIdsTest {
         Set<String> seen = new HashSet<>();
 
         for (int client = 0; client < 1_000; client++) {
-            ClaimIds ids = new ClaimIds(Seed.read());
+            ClaimIds ids = new ClaimIds(Seed.read(), "");
             for (int i = 0; i < 100; i++) {
                 assertThat(seen.add(ids.next())).isTrue();
             }
@@ -48,8 +55,8 @@ class ClaimIdsTest {
     @Test
     void clonesOfOneClientDoNotMeet() {
         Seed remembered = Seed.read();
-        ClaimIds one = ClaimIds.ofSystem(remembered);
-        ClaimIds other = ClaimIds.ofSystem(remembered);
+        ClaimIds one = ClaimIds.ofSystem(remembered, "");
+        ClaimIds other = ClaimIds.ofSystem(remembered, "");
         Set<String> seen = new HashSet<>();
 
         for (int i = 0; i < 100_000; i++) {
@@ -65,6 +72,7 @@ class ClaimIdsTest {
         AtomicInteger reads = new AtomicInteger();
         ClaimIds ids = new ClaimIds(
                 Seed.read(),
+                "",
                 () -> {
                     reads.incrementAndGet();
                     return Seed.read();
@@ -86,8 +94,8 @@ class ClaimIdsTest {
     @Test
     void aGivenSeedGivesTheSameIdsAgain() {
         Seed seed = new Seed(1, 2, 3);
-        ClaimIds first = new Chance(seed, () -> 0).ids();
-        ClaimIds again = new Chance(seed, () -> 0).ids();
+        ClaimIds first = new Chance(seed, () -> 0).ids("orders:host-7:1");
+        ClaimIds again = new Chance(seed, () -> 0).ids("orders:host-7:1");
 
         for (int i = 0; i < 1_000; i++) {
             assertThat(first.next()).isEqualTo(again.next());
@@ -96,7 +104,7 @@ class ClaimIdsTest {
 
     @Test
     void bothHalvesChangeFromIdToId() {
-        ClaimIds ids = new ClaimIds(Seed.read());
+        ClaimIds ids = new ClaimIds(Seed.read(), "");
         String before = ids.next();
 
         for (int i = 0; i < 1_000; i++) {

@@ -62,7 +62,14 @@ class ClientBuilderTest {
     @Test
     void theDefaultOperationTimeoutIsAQuarterOfTheLeaseAndAtMostTwoSeconds() {
         Engine engine = new Engine(
-                backend, Schedulers.parallel(), null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem());
+                backend,
+                Schedulers.parallel(),
+                null,
+                new Events(null),
+                null,
+                Admission.NO_LIMIT,
+                Chance.ofSystem(),
+                "");
 
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(4)))).isEqualTo(Duration.ofSeconds(1));
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(8)))).isEqualTo(Duration.ofSeconds(2));

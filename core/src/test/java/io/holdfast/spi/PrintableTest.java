@@ -3,6 +3,7 @@ package io.holdfast.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,5 +56,21 @@ class PrintableTest {
 
         assertThat(error).hasMessage("lock 'a\\r\\nERROR' failed");
         assertThat(error.lockName()).isEqualTo("a\r\nERROR");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0 ms",
+        "999, 999 ms",
+        "1000, 1 s",
+        "29850, 29.8 s",
+        "59999, 59.9 s",
+        "60000, 1 min",
+        "250000, 4 min 10 s",
+        "7500000, 2 h 5 min",
+        "93600000, 1 d 2 h"
+    })
+    void durationsHaveTwoPartsAtTheMost(long millis, String text) {
+        assertThat(Printable.duration(Duration.ofMillis(millis))).isEqualTo(text);
     }
 }

@@ -2,9 +2,11 @@ package io.holdfast.r2dbc;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockHolder;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.Dialects;
 import io.holdfast.r2dbc.internal.dialect.InboxSettings;
+import io.holdfast.r2dbc.internal.inspect.Inspection;
 import io.holdfast.r2dbc.internal.operation.BackendSettings;
 import io.holdfast.r2dbc.internal.operation.LockOperations;
 import io.holdfast.spi.Closing;
@@ -12,6 +14,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -60,14 +63,16 @@ import reactor.core.scheduler.Schedulers;
 public final class R2dbcLockBackend implements LockBackend {
 
     private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE);
+            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS);
 
     private final LockOperations operations;
+    private final Inspection inspection;
     private final String name;
     private final Closing closing;
 
-    private R2dbcLockBackend(LockOperations operations, String database) {
+    private R2dbcLockBackend(LockOperations operations, Inspection inspection, String database) {
         this.operations = operations;
+        this.inspection = inspection;
         name = database.toLowerCase(Locale.ROOT);
         closing = new Closing("the back end in " + database, operations.close());
     }
@@ -127,6 +132,12 @@ public final class R2dbcLockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         return operations.watch(requireNonNull(claim, "claim"));
+    }
+
+    /** {@inheritDoc} On a connection of its own, which is closed with the answer. */
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        return inspection.holders(requireNonNull(key, "key"));
     }
 
     @Override
@@ -248,22 +259,18 @@ public final class R2dbcLockBackend implements LockBackend {
          * @return a back end
          */
         public R2dbcLockBackend build() {
-            return new R2dbcLockBackend(new LockOperations(settings()), database.database());
+            BackendSettings settings = settings();
+            return new R2dbcLockBackend(
+                    new LockOperations(settings), new Inspection(database, settings), database.database());
         }
 
         /**
-         * Makes a look into the locks of such a back end, for operators. Connects nowhere yet. For PostgreSQL only so far.
+         * Makes a look into the locks of such a back end, for operators. Connects nowhere yet.
          *
          * @return an inspector
-         * @throws UnsupportedOperationException if the connections are to MariaDB or MySQL
          */
         public R2dbcLockInspector inspector() {
-            if (database != Dialects.POSTGRESQL) {
-                throw new UnsupportedOperationException(
-                        "the inspector looks into PostgreSQL only, and the connections are to " + database.database()
-                                + ": read the tables holdfast_lock and holdfast_waiter");
-            }
-            return new R2dbcLockInspector(settings());
+            return new R2dbcLockInspector(new Inspection(database, settings()));
         }
 
         private BackendSettings settings() {

@@ -3,8 +3,10 @@ package io.holdfast.r2dbc;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
 import io.holdfast.r2dbc.internal.inspect.Inspection;
-import io.holdfast.r2dbc.internal.operation.BackendSettings;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import reactor.core.publisher.Flux;
@@ -15,12 +17,13 @@ import reactor.core.publisher.Mono;
  * writes nothing, ends no hold and serves no waiter. {@link #breakHold} is the one method that does. No lock of this library depends on an inspector.
  *
  * <p>It is made by {@link R2dbcLockBackend.Builder#inspector()}, which gives it the factory, the schema and the time limit of a back end. Each question has
- * a connection of its own, named {@code holdfast inspector} in {@code pg_stat_activity}. It is closed with the answer, so there is nothing else to close.
+ * a connection of its own, in PostgreSQL named {@code holdfast inspector} in {@code pg_stat_activity}. It is closed with the answer, so there is nothing else to close.
  *
  * <p>Everything here is cold: each subscription asks anew. Signals come on the driver's threads. A failure is a {@link LockBackendException} that says what
  * to do. To connect, and each statement, may take {@link R2dbcLockBackend.Builder#replyTimeout} at most. Nothing is retried. Thread-safe.
  *
- * <p>These rights are enough to look: {@code grant select on holdfast_lock, holdfast_waiter to operator}, and {@code usage} on their schema. {@link #breakHold}
+ * <p>These rights are enough to look: {@code grant select on holdfast_lock, holdfast_waiter to operator}, in PostgreSQL {@code usage} on their schema, and in MariaDB and MySQL {@code select} on
+ * {@code holdfast_client} too. {@link #breakHold}
  * needs the rights of a client.
  *
  * <pre>{@code
@@ -30,14 +33,14 @@ import reactor.core.publisher.Mono;
  *         .map(lock -> lock.name() + " is held by " + lock.holders());
  * }</pre>
  *
- * @see R2dbcLockReport
+ * @see LockReport
  */
-public final class R2dbcLockInspector {
+public final class R2dbcLockInspector implements LockInspector {
 
     private final Inspection inspection;
 
-    R2dbcLockInspector(BackendSettings settings) {
-        inspection = new Inspection(settings);
+    R2dbcLockInspector(Inspection inspection) {
+        this.inspection = inspection;
     }
 
     /**
@@ -48,7 +51,8 @@ public final class R2dbcLockInspector {
      *     anything of them, be it the last token; empty when it knows nothing. All of the same instant
      * @throws IllegalArgumentException if it is no lock name
      */
-    public Flux<R2dbcLockReport> inspect(String name) {
+    @Override
+    public Flux<LockReport> inspect(String name) {
         return inspection.named(
                 LockKey.of(LockKind.MUTEX, requireNonNull(name, "name")).name());
     }
@@ -63,27 +67,28 @@ public final class R2dbcLockInspector {
      *
      * @return the locks
      */
-    public Flux<R2dbcLockReport> all() {
-        return inspection.all().filter(lock -> !lock.isIdle());
+    @Override
+    public Flux<LockReport> all() {
+        return inspection.all();
     }
 
     /**
-     * Takes a lock away from a claim that holds it, as if that claim had released it: the first waiter that lives has the lock at once, and
-     * the next token is higher. <b>Until the former holder learns of it, two work under the lock.</b> It learns of it by its next renewal,
-     * after a third of its lease at most: its lease is then lost with {@link io.holdfast.LossReason#NOT_HELD}. {@link Fence} refuses its writes
-     * from now on. A transaction of it that has passed the fence before still commits, and keeps the next grant waiting until then. Other holders of a read/write lock or a semaphore keep their shares.
-     *
-     * <p>One transaction, sent when subscribed. A cancel after that does not take it back. When it fails without an answer, it may have been
-     * carried out: look again.
-     *
-     * @param report what was seen of the lock
-     * @param holder one of its holders
-     * @return true when the claim held and does not any more; false when it did not hold
+     * {@inheritDoc} {@link Fence} refuses its writes from now on. A transaction of it that has passed the fence before still commits, and keeps the next grant
+     * waiting until then. One transaction.
      */
-    public Mono<Boolean> breakHold(R2dbcLockReport report, R2dbcLockReport.Holder holder) {
-        LockKey key = LockKey.of(
-                requireNonNull(holder, "holder").kind(),
-                requireNonNull(report, "report").name());
+    @Override
+    public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+        LockKey key = LockKey.of(requireNonNull(holder, "holder").kind(), lockName);
         return inspection.breakHold(key, holder.claimId());
+    }
+
+    /**
+     * Does nothing: each question closes its own connection.
+     *
+     * @return empty
+     */
+    @Override
+    public Mono<Void> close() {
+        return Mono.empty();
     }
 }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
+import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKind;
@@ -113,20 +115,18 @@ class BreakingALockIT {
 
         assertThat(broken.onLoss().toFuture().join()).isEqualTo(LossReason.NOT_HELD);
         assertThat(other.isValid()).isTrue();
-        assertThat(inspected().holders())
-                .extracting(R2dbcLockReport.Holder::token)
-                .containsExactly(other.fencingToken());
+        assertThat(inspected().holders()).extracting(LockHolder::fencingToken).containsExactly(other.fencingToken());
         run(other.release());
     }
 
     @Test
     void aHoldThatIsOverIsNotBroken() {
         LockLease over = run(client.lock("orders").acquire());
-        R2dbcLockReport seen = inspected();
+        LockReport seen = inspected();
         run(over.release());
         LockLease next = run(rival.lock("orders").acquire());
 
-        assertThat(run(inspector.breakHold(seen, seen.holders().get(0)))).isFalse();
+        assertThat(run(inspector.breakHold(seen.name(), seen.holders().get(0)))).isFalse();
 
         run(next.renew());
         assertThat(next.isValid()).isTrue();
@@ -166,16 +166,16 @@ class BreakingALockIT {
     }
 
     private static void breakHoldOf(LockLease lease) {
-        R2dbcLockReport seen = inspected();
-        R2dbcLockReport.Holder its = seen.holders().stream()
-                .filter(holder -> holder.token() == lease.fencingToken())
+        LockReport seen = inspected();
+        LockHolder its = seen.holders().stream()
+                .filter(holder -> holder.fencingToken() == lease.fencingToken())
                 .findAny()
                 .orElseThrow();
-        assertThat(run(inspector.breakHold(seen, its))).isTrue();
+        assertThat(run(inspector.breakHold(seen.name(), its))).isTrue();
     }
 
-    private static R2dbcLockReport inspected() {
-        return run(inspector.inspect("orders").filter(R2dbcLockReport::isHeld).single());
+    private static LockReport inspected() {
+        return run(inspector.inspect("orders").filter(LockReport::isHeld).single());
     }
 
     @CanIgnoreReturnValue

@@ -1,5 +1,6 @@
 package io.holdfast.r2dbc;
 
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
@@ -19,6 +20,7 @@ class R2dbcLockBackendContractIT implements LockBackendContract {
     private Store store;
     private R2dbcLockBackend backend;
     private R2dbcLockBackend another;
+    private R2dbcLockInspector inspector;
 
     /** PostgreSQL here. */
     Store newStore() {
@@ -34,6 +36,9 @@ class R2dbcLockBackendContractIT implements LockBackendContract {
         another = R2dbcLockBackend.builder(store.connections())
                 .claimTime(CLAIM_TIME)
                 .build();
+        inspector = R2dbcLockBackend.builder(store.connections())
+                .claimTime(CLAIM_TIME)
+                .inspector();
     }
 
     @AfterAll
@@ -53,6 +58,11 @@ class R2dbcLockBackendContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public LockInspector inspector() {
+        return inspector;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockHolder;
 import io.holdfast.redis.internal.address.AddressCheck;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.LettuceClient;
@@ -15,6 +16,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -84,6 +86,8 @@ import reactor.core.publisher.Mono;
  * permission {@code +info}, which is optional, lets the back end look at that, once per connection, and warn.
  */
 public final class RedisLockBackend implements LockBackend {
+
+    private static final Set<LockFeature> FEATURES = Set.of(LockFeature.values());
 
     private final LockOperations operations;
 
@@ -208,6 +212,15 @@ public final class RedisLockBackend implements LockBackend {
         return operations.watch(claim);
     }
 
+    /**
+     * {@inheritDoc} One command. It needs the rights {@code +zcount}, {@code +lrange} and {@code +llen}, which no other operation of a
+     * read/write lock or a semaphore needs.
+     */
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        return operations.holders(requireNonNull(key, "key"));
+    }
+
     @Override
     public Mono<Void> ping() {
         return operations.ping();
@@ -224,7 +237,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Set<LockFeature> features() {
-        return Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.TOKEN_FLOOR);
+        return FEATURES;
     }
 
     @Override

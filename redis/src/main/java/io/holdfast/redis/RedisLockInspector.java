@@ -3,6 +3,9 @@ package io.holdfast.redis;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
 import io.holdfast.redis.internal.call.PlainCall;
 import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.CommandLink;
@@ -11,15 +14,11 @@ import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.redis.internal.inspect.KeyScan;
-import io.holdfast.redis.internal.inspect.ReportReader;
+import io.holdfast.redis.internal.inspect.LockReader;
 import io.holdfast.redis.internal.inspect.ServerReports;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.redis.internal.protocol.LockRequests;
 import io.holdfast.redis.internal.protocol.QueueLimit;
-import io.holdfast.redis.internal.script.KeysAndArgs;
-import io.holdfast.redis.internal.script.LuaScript;
-import io.holdfast.redis.internal.script.ReplyDecoder;
-import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.ClusterTopology;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
@@ -28,8 +27,6 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,18 +65,17 @@ import reactor.core.publisher.Mono;
  *
  * @see LockReport
  */
-public final class RedisLockInspector {
+public final class RedisLockInspector implements LockInspector {
 
     /** So many locks are looked at in one call, so that the server is back after about half a millisecond. */
     private static final int LOCKS_PER_CALL = 50;
-
-    private static final LuaScript SCRIPT = LuaScript.load("inspect");
 
     private final ExceptionTranslator failures;
     private final LettuceClient lettuce;
     private final Topology topology;
     private final String keyPrefix;
     private final KeyScan walk;
+    private final LockReader reader;
     private final LockRequests requests;
 
     /** Of all settings of a back end, those that concern where and what to look at. */
@@ -98,11 +94,12 @@ public final class RedisLockInspector {
         topology = isCluster ? new ClusterTopology(lettuce, uris) : new SingleMasterTopology(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
         walk = new KeyScan(keyPrefix);
+        reader = new LockReader(topology, failures, keyPrefix);
         requests = new LockRequests(keyPrefix, claimTime, new QueueLimit(0, failures.server()), link -> "", isCluster);
     }
 
     /**
-     * Looks at the locks of one name, with one command.
+     * {@inheritDoc} With one command.
      *
      * @param name a lock name
      * @return one report each for the mutex, the read/write lock and the semaphore of that name, as far as the server knows
@@ -110,12 +107,13 @@ public final class RedisLockInspector {
      *     the same instant
      * @throws IllegalArgumentException if it is no lock name
      */
+    @Override
     public Flux<LockReport> inspect(String name) {
         List<LockKeys> locks =
                 List.of(keys(LockKind.MUTEX, name), keys(LockKind.READ, name), keys(LockKind.SEMAPHORE, name));
         ExceptionTranslator.Subject subject =
                 new ExceptionTranslator.Subject(name, "inspect lock '%s'".formatted(name));
-        return look(locks, locks.stream().map(lock -> "name").toList(), subject).flatMapIterable(reports -> reports);
+        return reader.named(locks, subject).flatMapIterable(reports -> reports);
     }
 
     private LockKeys keys(LockKind kind, String name) {
@@ -136,6 +134,7 @@ public final class RedisLockInspector {
      *
      * @return the locks, in no order
      */
+    @Override
     public Flux<LockReport> all() {
         ExceptionTranslator.Subject subject =
                 new ExceptionTranslator.Subject("", "inspect locks under '%s'".formatted(keyPrefix));
@@ -167,48 +166,18 @@ public final class RedisLockInspector {
 
     private Mono<List<LockReport>> look(
             List<Map.Entry<LockKeys, KeyScan.Sighting>> found, ExceptionTranslator.Subject subject) {
-        return look(
+        return reader.met(
                 found.stream().map(Map.Entry::getKey).toList(),
                 found.stream().map(lock -> lock.getValue().word()).toList(),
                 subject);
     }
 
-    private Mono<List<LockReport>> look(
-            List<LockKeys> locks, List<String> seenBy, ExceptionTranslator.Subject subject) {
-        List<String> keys = new ArrayList<>(6 * locks.size());
-        List<String> args = new ArrayList<>(
-                List.of(Integer.toString(LockReport.MOST_HOLDERS), Integer.toString(LockReport.MOST_WAITERS)));
-        for (int i = 0; i < locks.size(); i++) {
-            keys.addAll(locks.get(i).inspected());
-            args.add(locks.get(i).type() == LockKeys.Type.MUTEX ? "mutex" : "shared");
-            args.add(seenBy.get(i));
-        }
-        ReplyDecoder<List<Object>, List<LockReport>> decoder = ReplyDecoder.of(
-                () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
-        return ScriptMono.of(
-                topology,
-                failures,
-                () -> new ScriptRequest<>(
-                        SCRIPT, keys.get(0), KeysAndArgs.of(keys, args), decoder, () -> subject, () -> {}));
-    }
-
     /**
-     * Takes a lock away from a claim that holds it, as if that claim had released it: the first waiter that lives has the lock at once, and
-     * the next token is higher. <b>Until the former holder learns of it, two work under the lock.</b> It learns of it by its next renewal,
-     * after a third of its lease at most, or at once with {@link RedisLockBackend.Builder#lossByPush}: its lease is then lost with
-     * {@link io.holdfast.LossReason#NOT_HELD}. Other holders of a read/write lock or a semaphore keep their shares.
-     *
-     * <p>One command, sent when subscribed. A cancel after that does not take it back. When it fails without an answer, it may have been
-     * carried out: look again.
-     *
-     * @param report what was seen of the lock
-     * @param holder one of its holders
-     * @return true when the claim held and does not any more; false when it did not hold
+     * {@inheritDoc} With {@link RedisLockBackend.Builder#lossByPush}, the holder of a mutex learns of it at once. One command.
      */
-    public Mono<Boolean> breakHold(LockReport report, LockReport.Holder holder) {
-        LockKeys keys = keys(
-                requireNonNull(holder, "holder").kind(),
-                requireNonNull(report, "report").name());
+    @Override
+    public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+        LockKeys keys = keys(requireNonNull(holder, "holder").kind(), lockName);
         return ScriptMono.of(topology, failures, () -> requests.breakHold(keys, holder.claimId()))
                 .map(ownership -> ownership == Ownership.HELD);
     }
@@ -248,6 +217,7 @@ public final class RedisLockInspector {
      *
      * @return tells the end, and may be ignored
      */
+    @Override
     public Mono<Void> close() {
         return lettuce.close();
     }

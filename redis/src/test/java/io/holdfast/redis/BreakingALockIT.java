@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
+import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
@@ -74,7 +76,7 @@ class BreakingALockIT {
 
         assertThat(broken.onLoss().toFuture().join()).isEqualTo(LossReason.NOT_HELD);
         assertThat(other.isValid()).isTrue();
-        assertThat(inspected().holders()).extracting(LockReport.Holder::token).containsExactly(other.fencingToken());
+        assertThat(inspected().holders()).extracting(LockHolder::fencingToken).containsExactly(other.fencingToken());
         await(other.release());
     }
 
@@ -123,17 +125,17 @@ class BreakingALockIT {
 
     private void breakHoldOf(LockLease lease) {
         LockReport seen = inspected();
-        LockReport.Holder its = seen.holders().stream()
-                .filter(holder -> holder.token() == lease.fencingToken())
+        LockHolder its = seen.holders().stream()
+                .filter(holder -> holder.fencingToken() == lease.fencingToken())
                 .findAny()
                 .orElseThrow();
         assertThat(broken(seen, its)).isTrue();
     }
 
-    private boolean broken(LockReport seen, LockReport.Holder holder) {
+    private boolean broken(LockReport seen, LockHolder holder) {
         RedisLockInspector inspector =
                 RedisLockBackend.builder(redis.store.uri()).inspector();
-        boolean isBroken = Store.answer(inspector.breakHold(seen, holder));
+        boolean isBroken = Store.answer(inspector.breakHold(seen.name(), holder));
         await(inspector.close());
         return isBroken;
     }

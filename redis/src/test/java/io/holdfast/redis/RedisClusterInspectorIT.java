@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockReport;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.testkit.server.RedisCluster;
 import io.lettuce.core.RedisURI;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
@@ -16,18 +17,21 @@ class RedisLockBackendContractIT implements LockBackendContract {
     private static Store store;
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
+    private static RedisLockInspector inspector;
 
     @BeforeAll
     static void start() {
         store = Store.start();
         backend = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
         another = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build();
+        inspector = RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).inspector();
     }
 
     @AfterAll
     static void stop() {
         Store.end(backend);
         Store.end(another);
+        Store.answer(inspector.close());
         store.close();
     }
 
@@ -39,6 +43,11 @@ class RedisLockBackendContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public LockInspector inspector() {
+        return inspector;
     }
 
     @Override

@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.testkit.server.TcpProxy;
@@ -45,6 +49,8 @@ class RedisLockInspectorIT {
     private static final String ACL =
             "on nopass resetkeys ~holdfast:* resetchannels -@all +hello +auth +evalsha +eval +scan "
                     + "+info +time +get +exists +hmget +zcard +zcount +zrange +llen +lrange";
+
+    private static final String LEASE = Printable.duration(Store.LEASE);
 
     private Store store;
     private RedisLockBackend backend;
@@ -102,26 +108,29 @@ class RedisLockInspectorIT {
         assertThat(report.type()).isEqualTo(LockReport.Type.MUTEX);
         assertThat(report.isHeld()).isTrue();
         assertThat(report.holderCount()).isOne();
-        LockReport.Holder told = report.holders().get(0);
+        LockHolder told = report.holders().get(0);
         assertThat(told.claimId()).isEqualTo(holder.id());
         assertThat(told.kind()).isEqualTo(LockKind.MUTEX);
-        assertThat(told.channel()).as("it never waited").isEmpty();
-        assertThat(report.lastToken()).hasValue(told.token());
-        assertThat(told.lease()).isEqualTo(Store.LEASE);
-        assertThat(told.left()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
-        assertThat(told.since().plus(told.held())).isEqualTo(report.at());
+        assertThat(told.details())
+                .as("it never waited")
+                .doesNotContainKey("channel")
+                .containsEntry("lease", LEASE);
+        assertThat(report.lastToken()).hasValue(told.fencingToken());
+        assertThat(told.left().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
+        assertThat(told.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
         assertThat(report.waiterCount()).isEqualTo(2);
-        assertThat(report.waiters()).extracting(LockReport.Waiter::claimId).containsExactly(first.id(), second.id());
+        assertThat(report.waiters()).extracting(LockWaiter::claimId).containsExactly(first.id(), second.id());
         assertThat(report.waiters()).allSatisfy(waiter -> {
-            assertThat(waiter.channel()).startsWith("holdfast:client:");
+            assertThat(waiter.details())
+                    .containsEntry("lease", LEASE)
+                    .containsKey("last attempt")
+                    .doesNotContainKey("stale")
+                    .hasEntrySatisfying("channel", it -> assertThat(it).startsWith("holdfast:client:"));
             assertThat(waiter.kind()).isEqualTo(LockKind.MUTEX);
-            assertThat(waiter.lease()).isEqualTo(Store.LEASE);
-            assertThat(waiter.silent()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
-            assertThat(waiter.waiting()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
-            assertThat(waiter.isStale()).isFalse();
+            assertThat(waiter.waiting().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
         });
-        assertThat(report.interestCount()).isZero();
-        assertThat(report.foreignKeys()).isEmpty();
+        assertThat(report.details()).isEmpty();
+        assertThat(report.warnings()).isEmpty();
     }
 
     @Test
@@ -145,12 +154,12 @@ class RedisLockInspectorIT {
                 .containsExactly(LockReport.Type.MUTEX, LockReport.Type.READ_WRITE, LockReport.Type.SEMAPHORE);
         LockReport shared = reports.get(1);
         assertThat(shared.holderCount()).isEqualTo(2);
-        assertThat(shared.holders()).extracting(LockReport.Holder::claimId).containsExactly(reader.id(), another.id());
+        assertThat(shared.holders()).extracting(LockHolder::claimId).containsExactly(reader.id(), another.id());
         assertThat(shared.holders()).allSatisfy(holder -> {
             assertThat(holder.kind()).isEqualTo(LockKind.READ);
-            assertThat(holder.since().plus(holder.held())).isEqualTo(shared.at());
-            assertThat(holder.left()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
-            assertThat(holder.lease()).isEqualTo(Store.LEASE);
+            assertThat(holder.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
+            assertThat(holder.left().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
+            assertThat(holder.details()).containsEntry("lease", LEASE);
         });
         assertThat(shared.waiters()).singleElement().satisfies(waiter -> {
             assertThat(waiter.claimId()).isEqualTo(writer.id());
@@ -158,7 +167,7 @@ class RedisLockInspectorIT {
         });
         LockReport semaphore = reports.get(2);
         assertThat(semaphore.holders())
-                .extracting(LockReport.Holder::claimId, LockReport.Holder::kind)
+                .extracting(LockHolder::claimId, LockHolder::kind)
                 .containsExactly(tuple(permit.id(), LockKind.SEMAPHORE));
     }
 
@@ -170,16 +179,16 @@ class RedisLockInspectorIT {
         Instant before = Instant.ofEpochSecond(0, serverMicros() * 1_000);
         held(claim);
         Instant after = Instant.ofEpochSecond(0, serverMicros() * 1_000);
-        LockReport.Holder first = only("orders").holders().get(0);
+        LockHolder first = only("orders").holders().get(0);
         assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
         held(new LockClaim(claim.key(), claim.id(), Store.LEASE, Waiting.NONE, 2, ahead + 7));
-        LockReport.Holder later = only("orders").holders().get(0);
+        LockHolder later = only("orders").holders().get(0);
 
-        assertThat(first.token()).isEqualTo(ahead);
-        assertThat(first.since()).isBetween(before, after);
-        assertThat(later.token()).isEqualTo(ahead + 7);
-        assertThat(later.since()).isEqualTo(first.since());
-        assertThat(later.held()).isGreaterThan(first.held());
+        assertThat(first.fencingToken()).isEqualTo(ahead);
+        assertThat(since(first)).isBetween(before, after);
+        assertThat(later.fencingToken()).isEqualTo(ahead + 7);
+        assertThat(since(later)).isEqualTo(since(first));
+        assertThat(later.held().orElseThrow()).isGreaterThan(first.held().orElseThrow());
     }
 
     @ParameterizedTest
@@ -196,8 +205,8 @@ class RedisLockInspectorIT {
 
         assertThat(only("orders").holders()).singleElement().satisfies(heir -> {
             assertThat(heir.claimId()).isEqualTo(waiter.id());
-            assertThat(heir.channel()).startsWith("holdfast:client:");
-            assertThat(heir.since()).isBetween(before, after);
+            assertThat(heir.details().get("channel")).startsWith("holdfast:client:");
+            assertThat(since(heir)).isBetween(before, after);
         });
     }
 
@@ -208,7 +217,7 @@ class RedisLockInspectorIT {
         watches.add(backend.watch(interested).subscribe());
         assertThat(Store.answer(backend.tryAcquire(interested))).isInstanceOf(LockAttempt.Contended.class);
 
-        assertThat(only("orders").interestCount()).isOne();
+        assertThat(only("orders").details()).containsEntry("want a hint", "1");
         assertThat(only("orders").waiterCount()).isZero();
     }
 
@@ -254,7 +263,7 @@ class RedisLockInspectorIT {
             assertThat(report.isHeld()).as("its time is over").isFalse();
             assertThat(report.waiters())
                     .singleElement()
-                    .satisfies(it -> assertThat(it.isStale()).isTrue());
+                    .satisfies(it -> assertThat(it.details()).containsKey("stale"));
         });
     }
 
@@ -280,10 +289,10 @@ class RedisLockInspectorIT {
         store.redis().del(foreign);
         store.redis().lpush(foreign, "theirs");
 
-        assertThat(only("orders").foreignKeys()).containsExactly(foreign);
+        mustWarnOf(only("orders"), foreign);
         assertThat(Store.answer(inspector.all().collectList()))
                 .singleElement()
-                .satisfies(report -> assertThat(report.foreignKeys()).containsExactly(foreign));
+                .satisfies(report -> mustWarnOf(report, foreign));
     }
 
     @Test
@@ -294,11 +303,11 @@ class RedisLockInspectorIT {
         store.redis().set("holdfast:{string}:mutex", "theirs");
         store.redis().set("holdfast:{counter}:rw:token", "theirs");
 
-        assertThat(only("hash").foreignKeys()).containsExactly("holdfast:{hash}:mutex");
-        assertThat(only("set").foreignKeys()).containsExactly("holdfast:{set}:rw");
-        assertThat(only("old set").foreignKeys()).containsExactly("holdfast:{old set}:rw");
-        assertThat(only("string").foreignKeys()).containsExactly("holdfast:{string}:mutex");
-        assertThat(only("counter").foreignKeys()).containsExactly("holdfast:{counter}:rw:token");
+        mustWarnOf(only("hash"), "holdfast:{hash}:mutex");
+        mustWarnOf(only("set"), "holdfast:{set}:rw");
+        mustWarnOf(only("old set"), "holdfast:{old set}:rw");
+        mustWarnOf(only("string"), "holdfast:{string}:mutex");
+        mustWarnOf(only("counter"), "holdfast:{counter}:rw:token");
         assertThat(Store.answer(inspector.all().map(LockReport::name).collectList()))
                 .containsExactlyInAnyOrder("hash", "string", "set", "old set");
     }
@@ -493,6 +502,17 @@ class RedisLockInspectorIT {
             store.server.resume();
         }
         Store.answer(impatient.close());
+    }
+
+    private static void mustWarnOf(LockReport report, String foreignKey) {
+        assertThat(report.warnings())
+                .singleElement()
+                .satisfies(
+                        it -> assertThat(it).startsWith("There is something else under the key '" + foreignKey + "',"));
+    }
+
+    private static Instant since(LockHolder holder) {
+        return Instant.parse(holder.details().get("since"));
     }
 
     private LockReport only(String name) {

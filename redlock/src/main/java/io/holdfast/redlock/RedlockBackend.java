@@ -5,6 +5,9 @@ package io.holdfast.redlock;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.redlock.internal.inspect.MasterAnswers;
 import io.holdfast.redlock.internal.master.MasterChecks;
 import io.holdfast.redlock.internal.master.MasterSettings;
 import io.holdfast.redlock.internal.master.Masters;
@@ -14,12 +17,16 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
@@ -81,11 +88,18 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class RedlockBackend implements LockBackend {
 
+    /** For one master to tell the holders of a lock. */
+    private static final Duration LONGEST_QUESTION = Duration.ofSeconds(1);
+
     private final LockOperations operations;
     private final Set<LockFeature> features;
+    private final List<LockBackend> members;
+    private final List<String> names;
+    private final Duration limit;
+    private final Scheduler timer;
 
     private RedlockBackend(Builder builder) {
-        Scheduler timer = builder.timer != null ? builder.timer : Schedulers.parallel();
+        timer = builder.timer != null ? builder.timer : Schedulers.parallel();
         Masters masters = new Masters(new MasterSettings(
                 builder.masters,
                 builder.names,
@@ -96,6 +110,9 @@ public final class RedlockBackend implements LockBackend {
                 builder.wallClock));
         operations = new LockOperations(masters, builder.closesMasters);
         features = MasterChecks.featuresOf(builder.masters);
+        members = builder.masters;
+        names = builder.names;
+        limit = builder.limit != null ? builder.limit : LONGEST_QUESTION;
     }
 
     /**
@@ -150,6 +167,39 @@ public final class RedlockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         return operations.watch(requireNonNull(claim, "claim"));
+    }
+
+    /**
+     * {@inheritDoc} Asks each master. A claim holds the lock when a majority of the masters knows it as a holder. Fails when a majority does not answer, or
+     * when it depends on masters that do not answer whether a claim holds.
+     */
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        requireNonNull(key, "key");
+        return Flux.defer(() -> {
+            Map<String, Mono<List<LockHolder>>> questions = new LinkedHashMap<>();
+            for (int i = 0; i < members.size(); i++) {
+                Mono<List<LockHolder>> question = members.get(i).holders(key).collectList();
+                questions.put(names.get(i), question.timeout(limit, timer));
+            }
+            return MasterAnswers.ask(
+                            questions,
+                            key.name(),
+                            "ask for the holders of lock '%s'".formatted(Printable.text(key.name())))
+                    .flatMapIterable(answers -> MasterAnswers.holders(answers, key.name()));
+        });
+    }
+
+    /**
+     * A look into the locks over several masters, for operators. It asks all of them at once, and shows a claim as a holder when a majority knows it; it warns of
+     * claims that fewer know, and of masters that do not answer. To break a hold it breaks it at all masters; the former holder learns of that by its
+     * next renewal. It keeps what the masters answer in memory until the last one has answered, also to look at all locks.
+     *
+     * @param masters the inspectors of all masters, by what messages call each; closed with the result
+     * @return an inspector, which fails when no majority answers
+     */
+    public static LockInspector inspector(Map<String, ? extends LockInspector> masters) {
+        return new RedlockInspector(new LinkedHashMap<>(masters));
     }
 
     /**

@@ -21,7 +21,7 @@ class ArchitectureTest {
 
     /** From the top down: a package uses those on the lines below, and none beside it or above. */
     private static final List<List<String>> FLOORS =
-            List.of(List.of("operation"), List.of("watch"), List.of("master", "claim"), List.of("quorum"));
+            List.of(List.of("operation", "inspect"), List.of("watch"), List.of("master", "claim"), List.of("quorum"));
 
     private static final String INTERNAL = "io.holdfast.redlock.internal.";
 

@@ -1,6 +1,7 @@
 package io.holdfast.redlock;
 
 import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend;
@@ -9,7 +10,9 @@ import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -60,6 +63,13 @@ class RedlockContractTest {
         @Override
         public LockBackend anotherClient() {
             return another;
+        }
+
+        @Override
+        public LockInspector inspector() {
+            Map<String, LockInspector> inspectors = new LinkedHashMap<>();
+            stores.forEach(store -> inspectors.put("memory " + inspectors.size(), store.inspector()));
+            return RedlockBackend.inspector(inspectors);
         }
 
         @Override

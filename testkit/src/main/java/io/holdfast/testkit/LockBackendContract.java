@@ -21,4 +21,6 @@ public interface LockBackendContract
                 PushContract,
                 SharedKindsContract,
                 WithdrawalContract,
-                ManyLocksContract {}
+                ManyLocksContract,
+                HoldersContract,
+                InspectionContract {}

@@ -1,10 +1,12 @@
 package io.holdfast.testkit;
 
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 import java.util.Collection;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a back end's test tells {@link LockBackendContract} about it. The contract uses new lock names and claim ids in each
@@ -25,6 +27,15 @@ public interface LockBackendUnderTest {
      * @return the same one throughout a test; the implementor closes it; may be {@link #backend()} when one JVM is all there is
      */
     LockBackend anotherClient();
+
+    /**
+     * A look into the same store.
+     *
+     * @return the same one throughout a test; the implementor closes it; default null: there is none
+     */
+    default @Nullable LockInspector inspector() {
+        return null;
+    }
 
     /**
      * Lets the store's time pass.

@@ -3,6 +3,9 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -99,12 +102,36 @@ class ContractCatchesMutantsTest {
         assertThat(failuresOf(KeepsQueued::new)).contains("releaseOfAQueuedClaimGivesUpItsPlace");
     }
 
-    /** Runs the contract without JUnit, since these failures are wanted. */
+    @Test
+    void holdersOfAnEarlierMomentAreCaught() {
+        assertThat(failuresOf(RemembersHolders::new)).contains("freeLockHasNoHolder");
+    }
+
+    @Test
+    void holdersOfOneSideAloneAreCaught() {
+        assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockTellAllItsHolders");
+    }
+
+    @Test
+    void breakThatOnlySaysSoIsCaught() {
+        assertThat(failuresOf(store -> store, BreaksNothing::new))
+                .containsExactly(
+                        "brokenHoldGoesToTheNextWaiterWithAHigherToken",
+                        "brokenHoldIsALossForItsHolder",
+                        "oneShareIsBrokenAlone");
+    }
+
     private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
+        return failuresOf(mutation, inspector -> inspector);
+    }
+
+    /** Runs the contract without JUnit, since these failures are wanted. */
+    private static Set<String> failuresOf(
+            UnaryOperator<LockBackend> mutation, UnaryOperator<LockInspector> inspection) {
         Set<String> failures = new TreeSet<>();
         Arrays.stream(LockBackendContract.class.getMethods())
                 .filter(method -> method.isAnnotationPresent(Test.class))
-                .filter(method -> fails(method, new MutatedMemory(mutation)))
+                .filter(method -> fails(method, new MutatedMemory(mutation, inspection)))
                 .forEach(method -> failures.add(method.getName()));
         return failures;
     }
@@ -136,6 +163,60 @@ class ContractCatchesMutantsTest {
         public Flux<Renewal> renewAll(List<LockClaim> claims) {
             return delegate.renewAll(claims)
                     .map(answer -> new Renewal.Unknown(new LockBackendException("", "unknown", true, null)));
+        }
+    }
+
+    private record BreaksNothing(LockInspector delegate) implements LockInspector {
+        @Override
+        public Flux<LockReport> inspect(String name) {
+            return delegate.inspect(name);
+        }
+
+        @Override
+        public Flux<LockReport> all() {
+            return delegate.all();
+        }
+
+        @Override
+        public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+            return Mono.just(true);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return delegate.close();
+        }
+    }
+
+    /** Tells who held the lock when it was taken last. */
+    private record RemembersHolders(LockBackend delegate, Map<LockKey, List<LockHolder>> last)
+            implements ForwardingLockBackend {
+
+        RemembersHolders(LockBackend delegate) {
+            this(delegate, new ConcurrentHashMap<>());
+        }
+
+        @Override
+        public Flux<LockHolder> holders(LockKey key) {
+            return delegate.holders(key)
+                    .collectList()
+                    .map(now -> now.isEmpty() ? last.getOrDefault(key, now) : now)
+                    .flatMapIterable(told -> told);
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim)
+                    .delayUntil(answer -> delegate.holders(claim.key())
+                            .collectList()
+                            .doOnNext(now -> last.putIfAbsent(claim.key(), now)));
+        }
+    }
+
+    private record TellsOneSide(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Flux<LockHolder> holders(LockKey key) {
+            return delegate.holders(key).filter(holder -> holder.kind() == key.kind());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.testkit;
 
 import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.Collection;
@@ -19,6 +20,11 @@ class InMemoryLockBackendContractTest implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return store;
+    }
+
+    @Override
+    public LockInspector inspector() {
+        return store.inspector();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.testkit;
 
 import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.Collection;
@@ -13,9 +14,16 @@ final class MutatedMemory implements LockBackendContract {
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final LockBackend mutant;
+    private final LockInspector inspector;
 
-    MutatedMemory(UnaryOperator<LockBackend> mutation) {
+    MutatedMemory(UnaryOperator<LockBackend> mutation, UnaryOperator<LockInspector> inspection) {
         mutant = mutation.apply(store);
+        inspector = inspection.apply(store.inspector());
+    }
+
+    @Override
+    public LockInspector inspector() {
+        return inspector;
     }
 
     @Override

@@ -18,7 +18,7 @@ class ArchitectureTest {
     /** A package uses those in the lists behind its own, and none beside it or before. */
     private static final List<List<String>> LAYERS = List.of(
             List.of("operation"),
-            List.of("claim"),
+            List.of("claim", "inspect"),
             List.of("connection", "queue", "signal"),
             List.of("client"),
             List.of("session"));

@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockInspector;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -23,18 +24,21 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     private static Store store;
     private static ZooKeeperLockBackend backend;
     private static ZooKeeperLockBackend another;
+    private static LockInspector inspector;
 
     @BeforeAll
     static void start() {
         store = Store.start();
         backend = ZooKeeperLockBackend.over(store.client("contract"));
         another = ZooKeeperLockBackend.over(store.client("contract"));
+        inspector = ZooKeeperLockBackend.builder(store.client("contract")).inspector();
     }
 
     @AfterAll
     static void stop() {
         Store.end(backend);
         Store.end(another);
+        Waiting.forMono(inspector.close().thenReturn(true));
         store.close();
     }
 
@@ -46,6 +50,11 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public LockInspector inspector() {
+        return inspector;
     }
 
     @Override
@@ -81,7 +90,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     @Override
     public void makeExpire(LockClaim claim) {
         List<String> nodes = store.claims("/contract/holdfast").stream()
-                .filter(path -> path.contains('/' + NodeNames.encode(claim.id()) + '_'))
+                .filter(path -> path.contains('/' + NodeNames.ofClaim(claim) + '_'))
                 .toList();
         nodes.forEach(store::delete);
     }

@@ -2,20 +2,28 @@ package io.holdfast.internal.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /**
@@ -105,7 +113,7 @@ final class LockQueue {
         if (holder == null || holder.isOver(now)) {
             return new Renewal.NotHeld();
         }
-        hold(claim.id(), new Holder(holder.look(), holder.token(), now + nanos(claim.lease())));
+        hold(claim.id(), holder.until(now + nanos(claim.lease())));
         return new Renewal.Held(claim.lease());
     }
 
@@ -165,6 +173,57 @@ final class LockQueue {
         return holders.isEmpty() && waiters.isEmpty() && interested.isEmpty();
     }
 
+    /** Those that hold the lock, lower tokens first. Ends nothing. */
+    List<LockHolder> holders(long now) {
+        return holders.values().stream()
+                .filter(holder -> !holder.isOver(now))
+                .sorted(Comparator.comparingLong(Holder::token))
+                .map(holder -> holder.shown(now))
+                .toList();
+    }
+
+    /** Whether there is nothing to report of it. */
+    boolean isIdle(long now) {
+        return holders.values().stream().allMatch(it -> it.isOver(now))
+                && waiters.values().stream().allMatch(it -> it.isStale(now))
+                && interested.values().stream().allMatch(it -> it.isStale(now));
+    }
+
+    LockReport report(String name, LockReport.Type type, long now) {
+        List<LockHolder> held = holders(now);
+        List<Waiter> queued =
+                waiters.values().stream().filter(it -> !it.isStale(now)).toList();
+        long wanted =
+                interested.values().stream().filter(it -> !it.isStale(now)).count();
+        return new LockReport(
+                name,
+                type,
+                held.size(),
+                held.stream().limit(LockReport.MOST_HOLDERS).toList(),
+                queued.size(),
+                queued.stream()
+                        .limit(LockReport.MOST_WAITERS)
+                        .map(it -> it.shown(now))
+                        .toList(),
+                held.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(held.get(held.size() - 1).fencingToken()),
+                wanted == 0 ? Map.of() : Map.of("want a hint", Long.toString(wanted)),
+                List.of());
+    }
+
+    /** A release in the name of the holder, which is told of its loss. */
+    Outcome<Ownership> breakHold(String id, long now) {
+        Holder holder = holders.get(id);
+        if (holder == null || holder.isOver(now)) {
+            return new Outcome<>(Ownership.NOT_HELD, List.of());
+        }
+        Outcome<Ownership> released = release(holder.look(), now);
+        List<Push> pushes = new ArrayList<>(released.pushes());
+        pushes.add(new Push(id, new WatchSignal.Lost(LossReason.NOT_HELD)));
+        return new Outcome<>(released.answer(), pushes);
+    }
+
     List<String> contents() {
         List<String> lines = new ArrayList<>();
         holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.look()), it.token())));
@@ -212,14 +271,14 @@ final class LockQueue {
     private Holder grant(Waiter waiter, long now) {
         LockClaim look = waiter.look();
         long expiry = now + Math.min(CLAIM_NANOS, nanos(look.lease()));
-        Holder holder = new Holder(look, tokens.next(look.tokenFloor()), expiry);
+        Holder holder = new Holder(look, tokens.next(look.tokenFloor()), now, expiry);
         hold(look.id(), holder);
         return holder;
     }
 
     private LockAttempt confirm(Holder holder, LockClaim look, long now) {
         long token = tokens.raised(holder.token(), look.tokenFloor());
-        hold(look.id(), new Holder(look, token, now + nanos(look.lease())));
+        hold(look.id(), new Holder(look, token, holder.sinceNanos(), now + nanos(look.lease())));
         return new LockAttempt.Acquired(token, look.lease());
     }
 
@@ -266,6 +325,15 @@ final class LockQueue {
 
     private record Waiter(LockClaim look, long lookedAtNanos) {
 
+        LockWaiter shown(long now) {
+            return new LockWaiter(
+                    look.id(),
+                    look.key().kind(),
+                    look.key().permits(),
+                    Optional.empty(),
+                    Map.of("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago"));
+        }
+
         boolean isStale(long now) {
             return now - staleAtNanos() >= 0;
         }
@@ -275,7 +343,21 @@ final class LockQueue {
         }
     }
 
-    private record Holder(LockClaim look, long token, long expiryNanos) {
+    private record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
+
+        Holder until(long expiryNanos) {
+            return new Holder(look, token, sinceNanos, expiryNanos);
+        }
+
+        LockHolder shown(long now) {
+            return new LockHolder(
+                    look.id(),
+                    look.key().kind(),
+                    token,
+                    Optional.of(Duration.ofNanos(now - sinceNanos)),
+                    Optional.of(Duration.ofNanos(expiryNanos - now)),
+                    Map.of());
+        }
 
         boolean isOver(long now) {
             return expiryNanos - now <= 0;

@@ -1,5 +1,7 @@
 package io.holdfast.internal.memory;
 
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -13,6 +15,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All locks of one store. Keeps nothing for a lock that nobody holds or waits for: what time has ended without anybody asking
@@ -101,6 +105,69 @@ public final class LockTable {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
         }
         Outcome<Ownership> outcome = queue.release(claim, now);
+        dropIfEmpty(lock, queue);
+        return outcome;
+    }
+
+    /**
+     * The holders of a lock. Changes nothing.
+     *
+     * @param key which lock
+     * @param now the server's time
+     * @return those with lower tokens first
+     */
+    public List<LockHolder> holders(LockKey key, long now) {
+        LockQueue queue = queues.get(LockId.of(key));
+        return queue == null ? List.of() : queue.holders(now);
+    }
+
+    /**
+     * What is known of the locks of one name. Changes nothing.
+     *
+     * @param name of the locks
+     * @param now the server's time
+     * @return those that are held or waited for
+     */
+    public List<LockReport> reports(String name, long now) {
+        return Stream.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE)
+                .map(kind -> new LockId(kind, name))
+                .flatMap(lock -> report(lock, queues.get(lock), now))
+                .toList();
+    }
+
+    /**
+     * What is known of all locks. Changes nothing.
+     *
+     * @param now the server's time
+     * @return those that are held or waited for, in no order
+     */
+    public List<LockReport> reports(long now) {
+        return queues.entrySet().stream()
+                .flatMap(lock -> report(lock.getKey(), lock.getValue(), now))
+                .toList();
+    }
+
+    private static Stream<LockReport> report(LockId lock, @Nullable LockQueue queue, long now) {
+        return queue == null || queue.isIdle(now)
+                ? Stream.empty()
+                : Stream.of(queue.report(lock.name(), LockReport.Type.of(lock.family()), now));
+    }
+
+    /**
+     * Ends the hold of a claim for an operator, and tells the claim.
+     *
+     * @param key of the lock
+     * @param claimId which claim
+     * @param now the server's time
+     * @return the answer, and whom to tell of what
+     */
+    public Outcome<Ownership> breakHold(LockKey key, String claimId, long now) {
+        LockId lock = LockId.of(key);
+        LockQueue queue = queues.get(lock);
+        if (queue == null) {
+            return new Outcome<>(Ownership.NOT_HELD, List.of());
+        }
+        Outcome<Ownership> outcome = queue.breakHold(claimId, now);
         dropIfEmpty(lock, queue);
         return outcome;
     }

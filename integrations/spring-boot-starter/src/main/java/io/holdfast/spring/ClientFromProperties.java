@@ -5,6 +5,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.OwnerLabel;
 import io.holdfast.spring.HoldfastProperties.Backend;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class ClientFromProperties {
 
     static LockClient make(
             HoldfastProperties properties,
+            @Nullable String applicationName,
             LockBackend backend,
             List<LockListener> listeners,
             List<LockClientCustomizer> customizers) {
@@ -26,6 +28,11 @@ final class ClientFromProperties {
                     .closeBackend(false); // a bean of its own, which Spring closes after the client
             if (properties.operationTimeout() != null) {
                 builder = builder.operationTimeout(properties.operationTimeout());
+            }
+            if (properties.owner() != null) {
+                builder = builder.owner(properties.owner());
+            } else if (applicationName != null && !applicationName.isBlank()) {
+                builder = builder.owner(OwnerLabel.ofApplication(applicationName));
             }
             if (!listeners.isEmpty()) {
                 builder = builder.listener(

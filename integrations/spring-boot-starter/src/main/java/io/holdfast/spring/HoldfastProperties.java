@@ -26,6 +26,8 @@ import org.springframework.boot.convert.DurationUnit;
  *     memory. For work that is short compared with a request to the store. Without an effect with ZooKeeper.
  * @param operationTimeout After this, the outcome of one request to the back end counts as unknown. By default a quarter of the
  *     lease duration, at most 2 s. A number without a unit is in seconds.
+ * @param owner The label of this client, which inspectors show beside its claims: 1 to 48 letters, digits, dots, underscores, colons and
+ *     hyphens. By default spring.application.name, the host and the number of the process.
  * @param redis One Redis deployment.
  * @param redlock A majority of independent Redis servers.
  * @param zookeeper ZooKeeper.
@@ -44,6 +46,7 @@ record HoldfastProperties(
         @DefaultValue("true") boolean reentrant,
         @DefaultValue("false") boolean localHandOver,
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
+        @Nullable String owner,
         @DefaultValue Redis redis,
         @DefaultValue Redlock redlock,
         @DefaultValue Zookeeper zookeeper,

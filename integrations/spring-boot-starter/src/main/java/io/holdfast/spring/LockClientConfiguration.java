@@ -7,6 +7,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /** The client, when the application has none of its own. Not a member of what imports it: members come before all imports. */
 @Configuration(proxyBeanMethods = false)
@@ -16,6 +17,7 @@ final class LockClientConfiguration {
     @Bean
     LockClient holdfastLockClient(
             HoldfastProperties properties,
+            Environment environment,
             ObjectProvider<LockBackend> backends,
             ObjectProvider<LockListener> listeners,
             ObjectProvider<LockClientCustomizer> customizers,
@@ -26,6 +28,7 @@ final class LockClientConfiguration {
         }
         LockClient client = ClientFromProperties.make(
                 properties,
+                environment.getProperty("spring.application.name"),
                 backend,
                 listeners.orderedStream().toList(),
                 customizers.orderedStream().toList());

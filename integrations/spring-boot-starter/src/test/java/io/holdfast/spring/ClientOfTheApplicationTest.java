@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
+import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
 import io.holdfast.LockListener;
 import io.holdfast.LockTimeoutException;
@@ -16,6 +17,8 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import java.io.IOException;
 import java.net.URL;
@@ -137,6 +140,26 @@ class ClientOfTheApplicationTest {
                     waiting.forEach(Disposable::dispose);
                     held.release().block(LIMIT);
                 });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "spring.application.name=order service, 'order-service:.*:[0-9]+'",
+        "holdfast.owner=till-7, till-7",
+        "any=thing, '.+:.+:[0-9]+'"
+    })
+    void ownerIsThatOfThePropertyOrTheNameOfTheApplication(String property, String label) {
+        runner.withPropertyValues(property).run(context -> {
+            LockLease held = requireNonNull(
+                    context.getBean(LockClient.class).lock("a").acquire().block(LIMIT));
+
+            StepVerifier.create(context.getBean(LockBackend.class)
+                            .holders(LockKey.of(LockKind.MUTEX, "a"))
+                            .map(LockHolder::owner))
+                    .assertNext(owner -> assertThat(owner).matches(label))
+                    .verifyComplete();
+            held.release().block(LIMIT);
+        });
     }
 
     @Test

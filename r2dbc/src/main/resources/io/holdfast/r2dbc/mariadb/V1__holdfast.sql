@@ -18,7 +18,7 @@ create table holdfast_lock (
   kind       varchar(10) character set ascii collate ascii_bin not null, -- mutex, rw or semaphore
   slot       bigint          not null,
   token      bigint          not null, -- in slot 0 the last one given; tokens of the three kinds differ in the remainder by 4
-  holder     varchar(64) character set ascii collate ascii_bin, -- id of the claim that holds it; null for none
+  holder     varchar(96) character set ascii collate ascii_bin, -- id of the claim that holds it; null for none
   attempt    integer         not null, -- the last attempt of the holder that was answered
   expires_us bigint          not null, -- end of the lease; without a holder: of the last one
   primary key (name, kind, slot)
@@ -37,7 +37,7 @@ create table holdfast_fence (
 create table holdfast_waiter (
   name      varbinary(1024) not null,
   kind      varchar(10) character set ascii collate ascii_bin not null,
-  id        varchar(64) character set ascii collate ascii_bin not null,
+  id        varchar(96) character set ascii collate ascii_bin not null,
   place     varchar(8)  character set ascii collate ascii_bin not null,
             -- queue; aside: its client could not be told, and it keeps its ticket; interest: it wants a hint, and has no place in the queue
   ticket    bigint          not null, -- rises with the order of arrival
@@ -54,7 +54,7 @@ create table holdfast_waiter (
 
 -- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
 create table holdfast_gone (
-  id       varchar(64) character set ascii collate ascii_bin not null primary key,
+  id       varchar(96) character set ascii collate ascii_bin not null primary key,
   until_us bigint not null
 ) engine = InnoDB;
 
@@ -72,7 +72,7 @@ create table holdfast_told (
   token   bigint  not null,
   ms      bigint  not null,
   attempt integer not null,
-  id      varchar(64) character set ascii collate ascii_bin not null,
+  id      varchar(96) character set ascii collate ascii_bin not null,
   told_us bigint  not null,
   key holdfast_told_channel (channel)
 ) engine = InnoDB;
@@ -91,7 +91,7 @@ delimiter //
 create procedure holdfast_tell_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_channel varchar(64) character set ascii collate ascii_bin,
   p_word varchar(10) character set ascii collate ascii_bin, p_token bigint, p_ms bigint, p_attempt integer,
-  p_id varchar(64) character set ascii collate ascii_bin)
+  p_id varchar(96) character set ascii collate ascii_bin)
 sql security invoker
 begin
   if p_channel = p_own then
@@ -107,7 +107,7 @@ end //
 create procedure holdfast_enter_v1(
   p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_creates boolean, p_patient boolean,
   out p_standing varchar(10) character set ascii collate ascii_bin, out p_token bigint,
-  out p_holder varchar(64) character set ascii collate ascii_bin, out p_attempt integer, out p_expires bigint)
+  out p_holder varchar(96) character set ascii collate ascii_bin, out p_attempt integer, out p_expires bigint)
 sql security invoker
 entering: begin
   declare v_there integer;
@@ -147,7 +147,7 @@ sql security invoker
 begin
   declare v_place integer default 0;
   declare v_ticket bigint default -1;
-  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_id varchar(96) character set ascii collate ascii_bin;
   declare v_channel varchar(64) character set ascii collate ascii_bin;
   declare v_at_head boolean;
   heads: while v_place < 2 do
@@ -170,8 +170,8 @@ end //
 --   p_token: of the grant to the claim p_id, if it was given one; p_asked: whether the caller's own turn gave it. p_served: how many were given one
 create procedure holdfast_promote_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_name varbinary(1024),
-  p_kind varchar(10) character set ascii collate ascii_bin, p_last bigint, p_holder varchar(64) character set ascii collate ascii_bin,
-  p_expires bigint, p_id varchar(64) character set ascii collate ascii_bin, p_turn boolean, p_queued boolean,
+  p_kind varchar(10) character set ascii collate ascii_bin, p_last bigint, p_holder varchar(96) character set ascii collate ascii_bin,
+  p_expires bigint, p_id varchar(96) character set ascii collate ascii_bin, p_turn boolean, p_queued boolean,
   p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer, p_attempt integer, p_lease_ms bigint,
   out p_token bigint, out p_asked boolean, out p_served integer)
 sql security invoker
@@ -188,7 +188,7 @@ begin
   declare v_moved boolean default false;
   declare v_blocked boolean default false;
   declare v_ends bigint;
-  declare w_id varchar(64) character set ascii collate ascii_bin;
+  declare w_id varchar(96) character set ascii collate ascii_bin;
   declare w_mode varchar(10) character set ascii collate ascii_bin;
   declare w_channel varchar(64) character set ascii collate ascii_bin;
   declare w_permits integer;
@@ -309,7 +309,7 @@ end //
 create procedure holdfast_acquire_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
   p_kind varchar(10) character set ascii collate ascii_bin, p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer,
-  p_id varchar(64) character set ascii collate ascii_bin, p_lease_ms bigint, p_attempt integer,
+  p_id varchar(96) character set ascii collate ascii_bin, p_lease_ms bigint, p_attempt integer,
   p_waiting varchar(10) character set ascii collate ascii_bin, p_channel varchar(64) character set ascii collate ascii_bin,
   out p_answer varchar(10) character set ascii collate ascii_bin, out p_given bigint, out p_ms bigint)
 sql security invoker
@@ -317,7 +317,7 @@ acquiring: begin
   declare v_now bigint;
   declare v_standing varchar(10) character set ascii collate ascii_bin;
   declare l_token bigint;
-  declare l_holder varchar(64) character set ascii collate ascii_bin;
+  declare l_holder varchar(96) character set ascii collate ascii_bin;
   declare l_attempt integer;
   declare l_expires bigint;
   declare h_slot bigint;
@@ -418,14 +418,14 @@ end //
 --   answer: held, not_held: whether this very call ended its lease; busy: ask again, and be patient
 create procedure holdfast_release_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
-  p_kind varchar(10) character set ascii collate ascii_bin, p_id varchar(64) character set ascii collate ascii_bin, p_attempt integer, p_unsure boolean,
+  p_kind varchar(10) character set ascii collate ascii_bin, p_id varchar(96) character set ascii collate ascii_bin, p_attempt integer, p_unsure boolean,
   out p_answer varchar(10) character set ascii collate ascii_bin)
 sql security invoker
 releasing: begin
   declare v_now bigint;
   declare v_standing varchar(10) character set ascii collate ascii_bin;
   declare l_token bigint;
-  declare l_holder varchar(64) character set ascii collate ascii_bin;
+  declare l_holder varchar(96) character set ascii collate ascii_bin;
   declare l_attempt integer;
   declare l_expires bigint;
   declare h_slot bigint;
@@ -438,7 +438,7 @@ releasing: begin
   declare v_given bigint;
   declare v_asked boolean;
   declare v_served integer;
-  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_id varchar(96) character set ascii collate ascii_bin;
   declare v_channel varchar(64) character set ascii collate ascii_bin;
 
   set p_answer = 'not_held';
@@ -502,7 +502,7 @@ end //
 --   answer: held, not_held, or busy: ask again, and be patient
 create procedure holdfast_renew_v1(
   p_patient boolean, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
-  p_id varchar(64) character set ascii collate ascii_bin, p_lease_ms bigint, out p_answer varchar(10) character set ascii collate ascii_bin)
+  p_id varchar(96) character set ascii collate ascii_bin, p_lease_ms bigint, out p_answer varchar(10) character set ascii collate ascii_bin)
 sql security invoker
 renewing: begin
   declare v_now bigint;
@@ -552,7 +552,7 @@ begin
   declare v_lease bigint;
   declare v_channel varchar(64) character set ascii collate ascii_bin;
   declare v_name varbinary(1024);
-  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_id varchar(96) character set ascii collate ascii_bin;
   declare v_answer varchar(10) character set ascii collate ascii_bin;
   declare v_token bigint;
   declare v_ms bigint;
@@ -560,7 +560,7 @@ begin
   declare v_fence bigint;
   declare v_other integer;
   declare l_token bigint;
-  declare l_holder varchar(64) character set ascii collate ascii_bin;
+  declare l_holder varchar(96) character set ascii collate ascii_bin;
   declare l_attempt integer;
   declare l_expires bigint;
   declare exit handler for sqlexception begin
@@ -649,7 +649,7 @@ begin
   declare v_kind varchar(10) character set ascii collate ascii_bin;
   declare v_slot bigint;
   declare v_found bigint;
-  declare v_id varchar(64) character set ascii collate ascii_bin;
+  declare v_id varchar(96) character set ascii collate ascii_bin;
   -- A later token is above that of a row that is gone, since tokens follow the clock.
   declare old_locks cursor for
     select name, kind, slot from holdfast_lock l

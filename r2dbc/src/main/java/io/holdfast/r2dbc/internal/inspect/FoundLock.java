@@ -1,25 +1,29 @@
 package io.holdfast.r2dbc.internal.inspect;
 
-import io.holdfast.r2dbc.R2dbcLockReport;
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.spi.LockKind;
-import io.r2dbc.spi.Readable;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 
 /**
- * A row of the answer: one lock.
+ * One lock of the answer.
  *
  * @param key where the next page begins
+ * @param isIdle whether only the last token is left of it
  */
-record FoundLock(Key key, R2dbcLockReport report) {
+record FoundLock(Key key, LockReport report, boolean isIdle) {
 
     /**
      * The key of a lock.
@@ -32,79 +36,94 @@ record FoundLock(Key key, R2dbcLockReport report) {
         static final Key FIRST = new Key("", "");
     }
 
-    static FoundLock of(Readable row) {
-        Key key = new Key(text(row, "name"), text(row, "kind"));
-        long at = number(row, "at");
-        long token = number(row, "token");
-        return new FoundLock(
-                key,
-                new R2dbcLockReport(
-                        LockText.lockName(key.storedName()),
-                        type(key.kind()),
-                        instant(at),
-                        number(row, "holders"),
-                        holders(row, key.kind(), at),
-                        number(row, "queued"),
-                        waiters(row),
-                        number(row, "aside"),
-                        number(row, "interested"),
-                        token == 0 ? OptionalLong.empty() : OptionalLong.of(token)));
+    /** How many claims there are of each sort. */
+    record Counts(long holders, long queued, long aside, long interested) {
+
+        boolean isIdle() {
+            return holders + queued + aside + interested == 0;
+        }
     }
 
-    /** A token is the time of its grant, unless the server's clock was set back before. */
-    private static List<R2dbcLockReport.Holder> holders(Readable row, String kind, long at) {
-        List<String> ids = list(row, "holder_ids", String[].class);
-        List<Long> slots = list(row, "holder_slots", Long[].class);
-        List<Long> tokens = list(row, "holder_tokens", Long[].class);
-        List<Long> left = list(row, "holder_micros", Long[].class);
-        return each(ids, i -> {
-            long token = tokens.get(i);
-            boolean isSinceKnown = token <= at;
-            return new R2dbcLockReport.Holder(
-                    ids.get(i),
-                    holding(kind, slots.get(i)),
-                    token,
-                    isSinceKnown ? instant(token) : Instant.EPOCH,
-                    isSinceKnown ? micros(at - token) : Duration.ZERO,
-                    micros(left.get(i)));
-        });
+    static FoundLock of(Key key, long token, Counts counts, List<LockHolder> holders, List<LockWaiter> waiters) {
+        Map<String, String> details = new LinkedHashMap<>();
+        if (counts.aside() > 0) {
+            details.put(
+                    "aside",
+                    counts.aside() + ", which could not be told, and get their places back with their next attempt");
+        }
+        if (counts.interested() > 0) {
+            details.put("want a hint", Long.toString(counts.interested()));
+        }
+        LockReport report = new LockReport(
+                LockText.lockName(key.storedName()),
+                type(key.kind()),
+                counts.holders(),
+                holders.stream()
+                        .sorted(Comparator.comparingLong(LockHolder::fencingToken))
+                        .toList(),
+                counts.queued(),
+                waiters,
+                token == 0 ? OptionalLong.empty() : OptionalLong.of(token),
+                details,
+                List.of());
+        return new FoundLock(key, report, counts.isIdle());
     }
 
-    private static List<R2dbcLockReport.Waiter> waiters(Readable row) {
-        List<String> ids = list(row, "waiter_ids", String[].class);
-        List<String> modes = list(row, "waiter_modes", String[].class);
-        List<Integer> permits = list(row, "waiter_permits", Integer[].class);
-        List<String> channels = list(row, "waiter_channels", String[].class);
-        List<Boolean> listening = list(row, "waiter_listening", Boolean[].class);
-        List<Long> silent = list(row, "waiter_micros", Long[].class);
-        List<Long> leases = list(row, "waiter_leases", Long[].class);
-        return each(
-                ids,
-                i -> new R2dbcLockReport.Waiter(
-                        ids.get(i),
-                        LockKind.valueOf(modes.get(i).toUpperCase(Locale.ROOT)),
-                        permits.get(i),
-                        channels.get(i),
-                        listening.get(i),
-                        micros(silent.get(i)),
-                        Duration.ofMillis(leases.get(i))));
+    /**
+     * A token is the time of its grant, unless the server's clock was set back before.
+     *
+     * @param at the time of the answer, in microseconds
+     */
+    static LockHolder holder(String kind, String id, long slot, long token, long at, long leftMicros) {
+        boolean isSinceKnown = token <= at;
+        return new LockHolder(
+                id,
+                holding(kind, slot),
+                token,
+                isSinceKnown ? Optional.of(micros(at - token)) : Optional.empty(),
+                Optional.of(micros(leftMicros)),
+                isSinceKnown
+                        ? Map.of(
+                                "since",
+                                Instant.EPOCH.plus(token, ChronoUnit.MICROS).toString())
+                        : Map.of());
     }
 
-    private static <T> List<T> each(List<String> ids, IntFunction<T> element) {
-        return IntStream.range(0, ids.size()).mapToObj(element).toList();
+    /**
+     * A claim in the queue. One that has not attempted for half of its lease is taken for dead.
+     *
+     * @param channel of its client; empty for a claim that only looks
+     * @param isListening whether that client listens
+     */
+    static LockWaiter waiter(
+            String id,
+            String mode,
+            int permits,
+            String channel,
+            boolean isListening,
+            long silentMicros,
+            long leaseMillis) {
+        Duration silent = micros(silentMicros);
+        Duration lease = Duration.ofMillis(leaseMillis);
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("last attempt", Printable.duration(silent) + " ago");
+        if (silent.compareTo(lease.dividedBy(2)) >= 0) {
+            details.put("stale", "it loses its place when its turn comes");
+        }
+        details.put("lease", Printable.duration(lease));
+        if (!channel.isEmpty()) {
+            details.put("channel", channel);
+        }
+        details.put("listening", isListening ? "yes" : "no");
+        LockKind kind = LockKind.valueOf(mode.toUpperCase(Locale.ROOT));
+        return new LockWaiter(id, kind, permits, Optional.empty(), details);
     }
 
-    /** An array of no rows is null. */
-    private static <T> List<T> list(Readable row, String column, Class<T[]> type) {
-        T[] elements = row.get(column, type);
-        return elements == null ? List.of() : List.of(elements);
-    }
-
-    private static R2dbcLockReport.Type type(String kind) {
+    private static LockReport.Type type(String kind) {
         return switch (kind) {
-            case "mutex" -> R2dbcLockReport.Type.MUTEX;
-            case "rw" -> R2dbcLockReport.Type.READ_WRITE;
-            default -> R2dbcLockReport.Type.SEMAPHORE;
+            case "mutex" -> LockReport.Type.MUTEX;
+            case "rw" -> LockReport.Type.READ_WRITE;
+            default -> LockReport.Type.SEMAPHORE;
         };
     }
 
@@ -117,20 +136,8 @@ record FoundLock(Key key, R2dbcLockReport report) {
         };
     }
 
-    private static Instant instant(long micros) {
-        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
-    }
-
     /** What changed since the statement began is not in the past. */
     private static Duration micros(long micros) {
         return Duration.of(Math.max(0, micros), ChronoUnit.MICROS);
-    }
-
-    private static String text(Readable row, String column) {
-        return Objects.requireNonNull(row.get(column, String.class));
-    }
-
-    private static long number(Readable row, String column) {
-        return Objects.requireNonNull(row.get(column, Long.class));
     }
 }

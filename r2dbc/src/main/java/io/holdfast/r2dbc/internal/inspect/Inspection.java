@@ -1,6 +1,8 @@
 package io.holdfast.r2dbc.internal.inspect;
 
-import io.holdfast.r2dbc.R2dbcLockReport;
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.r2dbc.internal.dialect.Dialects;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.lane.Connections;
@@ -33,12 +35,14 @@ public final class Inspection {
     /** So many locks are looked at in one statement. */
     private static final int LOCKS_PER_PAGE = 500;
 
+    private final LockQueries queries;
     private final Connections connections;
     private final SqlFailures failures;
     private final long claimMillis;
 
     /** Connects nowhere yet. */
-    public Inspection(BackendSettings settings) {
+    public Inspection(Dialects database, BackendSettings settings) {
+        queries = LockQueries.of(database);
         connections = new Connections(
                 settings.connections(),
                 settings.dialect(),
@@ -49,14 +53,28 @@ public final class Inspection {
     }
 
     /** The locks with this name. */
-    public Flux<R2dbcLockReport> named(String name) {
-        return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> LockQueries.named(open, name))
+    public Flux<LockReport> named(String name) {
+        return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> queries.named(open, name))
                 .flatMapIterable(found -> found)
                 .map(FoundLock::report);
     }
 
-    /** Page after page, each one when it is wanted; free locks too. */
-    public Flux<R2dbcLockReport> all() {
+    /** The holders of one lock. */
+    public Flux<LockHolder> holders(LockKey key) {
+        String name = key.name();
+        LockReport.Type type = LockReport.Type.of(key.kind());
+        return ask(
+                        name,
+                        "ask for the holders of '%s'".formatted(Printable.text(name)),
+                        open -> queries.named(open, name))
+                .flatMapIterable(found -> found)
+                .map(FoundLock::report)
+                .filter(report -> report.type() == type)
+                .flatMapIterable(LockReport::holders);
+    }
+
+    /** Page after page, each one when it is wanted; without free locks. */
+    public Flux<LockReport> all() {
         return Flux.defer(() -> {
             AtomicReference<FoundLock.@Nullable Key> next = new AtomicReference<>(FoundLock.Key.FIRST);
             return Flux.<FoundLock.Key>generate(pages -> {
@@ -72,6 +90,7 @@ public final class Inspection {
                                     .doOnNext(page -> next.set(lastKeyOfAFullPage(page)))
                                     .flatMapIterable(page -> page),
                             0)
+                    .filter(found -> !found.isIdle())
                     .map(FoundLock::report);
         });
     }
@@ -81,14 +100,14 @@ public final class Inspection {
     }
 
     private Mono<List<FoundLock>> page(FoundLock.Key after) {
-        return ask("", "inspect locks", open -> LockQueries.page(open, after, LOCKS_PER_PAGE));
+        return ask("", "inspect locks", open -> queries.page(open, after, LOCKS_PER_PAGE));
     }
 
     private Mono<List<FoundLock>> ask(String lockName, String subject, Function<Connection, Flux<FoundLock>> question) {
         Mono<List<FoundLock>> answer = Mono.usingWhen(
                 open(),
                 fresh -> connections
-                        .limited(LockQueries.prepare(fresh, connections.settings()))
+                        .limited(queries.prepare(fresh, connections.settings()))
                         .then(connections.limited(question.apply(fresh).collectList())),
                 used -> connections.limited(Mono.from(used.close())).onErrorComplete());
         return Mono.defer(() -> Mono.fromFuture(answer.toFuture(), true))

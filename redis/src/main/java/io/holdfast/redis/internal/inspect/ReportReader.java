@@ -1,15 +1,22 @@
 package io.holdfast.redis.internal.inspect;
 
-import io.holdfast.redis.LockReport;
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Reads the answer of {@code inspect.lua}. */
@@ -37,54 +44,83 @@ public final class ReportReader {
         return reports;
     }
 
+    private static String warning(String foreignKey) {
+        return "There is something else under the key '%s', which this library refuses to touch: acquire and release fail until it is gone. What would be under it is not in this report."
+                .formatted(foreignKey);
+    }
+
     private LockReport report(Iterator<?> lock) {
         LockKeys keys = asked.get((int) number(lock.next()) - 1);
         List<String> foreign = list(lock.next()).stream()
                 .map(suffix -> keys.holder() + suffix)
                 .sorted()
+                .map(ReportReader::warning)
                 .toList();
         long token = number(lock.next());
         long held = number(lock.next());
-        List<LockReport.Holder> holders =
-                list(lock.next()).stream().map(holder -> holder(parts(holder))).toList();
+        List<LockHolder> holders = list(lock.next()).stream()
+                .map(holder -> holder(parts(holder)))
+                .sorted(Comparator.comparingLong(LockHolder::fencingToken))
+                .toList();
         long waiting = number(lock.next());
-        List<LockReport.Waiter> waiters =
+        List<LockWaiter> waiters =
                 list(lock.next()).stream().map(waiter -> waiter(parts(waiter))).toList();
+        long interests = number(lock.next());
         return new LockReport(
                 keys.lockName(),
                 type(keys.type()),
-                instant(now),
                 held,
                 holders,
                 waiting,
                 waiters,
-                number(lock.next()),
                 token > 0 ? OptionalLong.of(token) : OptionalLong.empty(),
+                interests == 0 ? Map.of() : Map.of("want a hint", Long.toString(interests)),
                 foreign);
     }
 
-    private LockReport.Holder holder(Iterator<?> holder) {
+    private LockHolder holder(Iterator<?> holder) {
         String id = text(holder.next());
         LockKind kind = kind(holder.next());
         String channel = text(holder.next());
         long token = number(holder.next());
         Duration lease = Duration.ofMillis(number(holder.next()));
         long since = number(holder.next());
-        long expires = number(holder.next());
-        Duration held = since == 0 ? Duration.ZERO : between(since, now);
-        Duration left = between(now, expires);
-        return new LockReport.Holder(id, kind, channel, token, instant(since), held, left, lease);
+        Duration left = between(now, number(holder.next()));
+        boolean isSinceKnown = since != 0;
+        Map<String, String> details = new LinkedHashMap<>();
+        if (isSinceKnown) {
+            details.put("since", Instant.EPOCH.plus(since, ChronoUnit.MICROS).toString());
+        }
+        details.put("lease", Printable.duration(lease));
+        addChannel(details, channel);
+        Optional<Duration> held = isSinceKnown ? Optional.of(between(since, now)) : Optional.empty();
+        return new LockHolder(id, kind, token, held, Optional.of(left), details);
     }
 
-    private LockReport.Waiter waiter(Iterator<?> waiter) {
+    /** Absent for a claim that never waited. */
+    private static void addChannel(Map<String, String> details, String channel) {
+        if (!channel.isEmpty()) {
+            details.put("channel", channel);
+        }
+    }
+
+    /** One that has not attempted for half of its lease is taken for dead. */
+    private LockWaiter waiter(Iterator<?> waiter) {
         String id = text(waiter.next());
         LockKind kind = kind(waiter.next());
         int permits = (int) number(waiter.next());
         String channel = text(waiter.next());
         Duration lease = Duration.ofMillis(number(waiter.next()));
-        Duration came = between(number(waiter.next()), now);
+        Duration waiting = between(number(waiter.next()), now);
         Duration silent = between(number(waiter.next()), now);
-        return new LockReport.Waiter(id, kind, permits, channel, came, silent, lease);
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("last attempt", Printable.duration(silent) + " ago");
+        if (silent.compareTo(lease.dividedBy(2)) >= 0) {
+            details.put("stale", "it loses its place when its turn comes");
+        }
+        details.put("lease", Printable.duration(lease));
+        addChannel(details, channel);
+        return new LockWaiter(id, kind, permits, Optional.of(waiting), details);
     }
 
     private static LockReport.Type type(LockKeys.Type type) {
@@ -97,10 +133,6 @@ public final class ReportReader {
 
     private static LockKind kind(Object word) {
         return LockKind.valueOf(text(word).toUpperCase(Locale.ROOT));
-    }
-
-    private static Instant instant(long micros) {
-        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
     /** The server's clock may have been set back in between. */

@@ -1,10 +1,12 @@
 package io.holdfast.redis.internal.operation;
 
+import io.holdfast.LockHolder;
 import io.holdfast.redis.internal.call.Ping;
 import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.LettuceClient;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
+import io.holdfast.redis.internal.inspect.LockReader;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.redis.internal.protocol.LockRequests;
@@ -21,6 +23,7 @@ import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -47,6 +50,7 @@ public final class LockOperations {
     private final Topology topology;
     private final GrantSubscriber channel;
     private final LockRequests requests;
+    private final LockReader reader;
     private final RenewalFanOut renewals;
     private final Quarantine quarantine;
 
@@ -79,6 +83,7 @@ public final class LockOperations {
                 new QueueLimit(settings.maxWaiters(), failures.server()),
                 channel::nameAt,
                 settings.isCluster());
+        reader = new LockReader(topology, failures, settings.keyPrefix());
         confirmations =
                 confirmation == null ? null : new GrantConfirmations(topology, requests, failures, confirmation);
         renewals = new RenewalFanOut(driver, failures, this::groupOf, this::renewals);
@@ -178,6 +183,10 @@ public final class LockOperations {
 
     private <T> Mono<T> ask(Supplier<ScriptRequest<T>> request) {
         return ScriptMono.of(topology, failures, request);
+    }
+
+    public Flux<LockHolder> holders(LockKey key) {
+        return reader.holders(key);
     }
 
     /** Keys that the server was asked to watch, for tests. */

@@ -124,7 +124,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
             return;
         }
         state.marking();
-        Disposable unused = zooKeeper.mark(session, path).subscribe(reply -> {
+        Disposable unused = zooKeeper.mark(session, path, state.claim()).subscribe(reply -> {
             if (path.equals(state.path())) {
                 state.marked(reply.isOk());
             }

@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper.internal.client;
 
+import io.holdfast.spi.LockClaim;
 import io.holdfast.zookeeper.internal.session.Session;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 /** The asynchronous calls of ZooKeeper's own client, each a {@link Call}: a mono for one subscriber, which always answers. */
 public final class AsyncZooKeeper {
 
-    static final byte[] HOLDS = {'h'};
+    private static final byte[] NOTHING = {};
 
     /** To read so many names takes some microseconds. */
     private static final int SHORT_LIST = 500;
@@ -32,6 +32,14 @@ public final class AsyncZooKeeper {
      * @param zxid the transaction that created it
      */
     public record Created(String path, long zxid) {}
+
+    /**
+     * What is in a node.
+     *
+     * @param czxid the transaction that created it
+     * @param ctime when that was, in milliseconds since 1970 by the clock of the leader
+     */
+    public record Content(byte[] data, long czxid, long ctime) {}
 
     private final SerialExecutor executor;
     private final AccessRights rights;
@@ -48,8 +56,8 @@ public final class AsyncZooKeeper {
     }
 
     /** A node of the session's own; the server puts a number at the end of its name. */
-    public Mono<Reply<Created>> enter(Session session, String prefix) {
-        return create(session, prefix, CreateMode.EPHEMERAL_SEQUENTIAL);
+    public Mono<Reply<Created>> enter(Session session, String prefix, LockClaim claim) {
+        return create(session, prefix, NodeData.entering(claim), CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     /**
@@ -71,12 +79,12 @@ public final class AsyncZooKeeper {
     }
 
     private Mono<Reply<Created>> make(Session session, String path) {
-        return create(session, path, CreateMode.CONTAINER)
+        return create(session, path, NOTHING, CreateMode.CONTAINER)
                 .map(reply -> reply.code() == Code.NODEEXISTS ? new Reply<>(Code.OK, reply.path(), null) : reply);
     }
 
-    private Mono<Reply<Created>> create(Session session, String path, CreateMode mode) {
-        return new Calls.Creation(executor, session, path, rights.of(path), mode);
+    private Mono<Reply<Created>> create(Session session, String path, byte[] data, CreateMode mode) {
+        return new Calls.Creation(executor, session, path, data, rights.of(path), mode);
     }
 
     public Mono<Reply<List<String>>> list(Session session, String path) {
@@ -140,6 +148,11 @@ public final class AsyncZooKeeper {
         return new Calls.Reading(executor, session, path);
     }
 
+    /** Reads a node. */
+    public Mono<Reply<Content>> content(Session session, String path) {
+        return new Calls.Fetching(executor, session, path);
+    }
+
     public Mono<Reply<Stat>> stat(Session session, String path) {
         return new Calls.Existence(executor, session, path, null);
     }
@@ -165,14 +178,9 @@ public final class AsyncZooKeeper {
                         null);
     }
 
-    /** Whether the data of a node is that of a {@linkplain #mark marked} one. */
-    public static boolean isMark(byte[] data) {
-        return Arrays.equals(HOLDS, data);
-    }
-
     /** Marks the node of a claim as one that holds the lock. Clients that watch the node hear of it. */
-    public Mono<Reply<Stat>> mark(Session session, String path) {
-        return new Calls.Marking(executor, session, path);
+    public Mono<Reply<Stat>> mark(Session session, String path, LockClaim claim) {
+        return new Calls.Marking(executor, session, path, NodeData.holding(claim));
     }
 
     public Mono<Reply<Void>> delete(Session session, String path) {

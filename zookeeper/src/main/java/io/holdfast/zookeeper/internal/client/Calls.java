@@ -18,25 +18,27 @@ import org.jspecify.annotations.Nullable;
 /** The calls of ZooKeeper's own client that {@link AsyncZooKeeper} makes. */
 final class Calls {
 
-    private static final byte[] WAITS = {};
     private static final int ANY_VERSION = -1;
 
     private Calls() {}
 
     static final class Creation extends Call<AsyncZooKeeper.Created> implements AsyncCallback.Create2Callback {
 
+        private final byte[] data;
         private final List<ACL> rights;
         private final CreateMode mode;
 
-        Creation(SerialExecutor executor, Session session, String path, List<ACL> rights, CreateMode mode) {
+        Creation(
+                SerialExecutor executor, Session session, String path, byte[] data, List<ACL> rights, CreateMode mode) {
             super(executor, session, AnsweredBy.QUORUM, path);
+            this.data = data;
             this.rights = rights;
             this.mode = mode;
         }
 
         @Override
         void send(ZooKeeper handle) {
-            handle.create(path(), WAITS, rights, mode, this, null);
+            handle.create(path(), data, rights, mode, this, null);
         }
 
         @Override
@@ -99,6 +101,25 @@ final class Calls {
         }
     }
 
+    static final class Fetching extends Call<AsyncZooKeeper.Content> implements AsyncCallback.DataCallback {
+
+        Fetching(SerialExecutor executor, Session session, String path) {
+            super(executor, session, AnsweredBy.ANY_SERVER, path);
+        }
+
+        @Override
+        void send(ZooKeeper handle) {
+            handle.getData(path(), false, this, null);
+        }
+
+        @Override
+        public void processResult(
+                int code, String asked, @Nullable Object context, byte @Nullable [] data, @Nullable Stat stat) {
+            boolean isThere = data != null && stat != null;
+            answered(code, isThere ? new AsyncZooKeeper.Content(data, stat.getCzxid(), stat.getCtime()) : null);
+        }
+    }
+
     static final class Existence extends Call<Stat> implements AsyncCallback.StatCallback {
 
         private final @Nullable Watcher watcher;
@@ -121,13 +142,16 @@ final class Calls {
 
     static final class Marking extends Call<Stat> implements AsyncCallback.StatCallback {
 
-        Marking(SerialExecutor executor, Session session, String path) {
+        private final byte[] data;
+
+        Marking(SerialExecutor executor, Session session, String path, byte[] data) {
             super(executor, session, AnsweredBy.QUORUM, path);
+            this.data = data;
         }
 
         @Override
         void send(ZooKeeper handle) {
-            handle.setData(path(), AsyncZooKeeper.HOLDS, ANY_VERSION, this, null);
+            handle.setData(path(), data, ANY_VERSION, this, null);
         }
 
         @Override

@@ -2,9 +2,13 @@ package io.holdfast.zookeeper.internal.operation;
 
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
 import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -18,10 +22,12 @@ import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import io.holdfast.zookeeper.internal.connection.SessionTracker;
+import io.holdfast.zookeeper.internal.inspect.QueueInspection;
 import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +57,7 @@ public final class LockOperations {
     private final AsyncZooKeeper zooKeeper;
     private final SessionTracker sessions;
     private final ClaimRegistry claims;
+    private final QueueInspection inspection;
     private final QueueAdmission admission;
     private final ReleasedClaims releasedClaims = new ReleasedClaims();
     private final RenewOperation renewing;
@@ -78,6 +85,7 @@ public final class LockOperations {
         signals = new ClaimSignals(scheduler);
         zooKeeper = new AsyncZooKeeper(executor, options.rights());
         claims = new ClaimRegistry(signals, zooKeeper, executor, options.parts().queues());
+        inspection = new QueueInspection(zooKeeper);
         admission = new QueueAdmission(zooKeeper, options.maxWaiters());
         sessions = new SessionTracker(
                 clients,
@@ -219,6 +227,39 @@ public final class LockOperations {
                 .flatMap(session -> zooKeeper.sync(session, Session.WATCHED_NODE))
                 .flatMap(synced ->
                         synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced))));
+    }
+
+    /** Outside of the executor. */
+    public Flux<LockHolder> holders(LockKey key) {
+        Subject subject = Subject.of("ask for the holders of", key.name());
+        return asked(
+                        subject,
+                        session -> inspection.holders(session, key, subject).collectList())
+                .flatMapIterable(holders -> holders);
+    }
+
+    /** Outside of the executor. */
+    public Mono<LockReport> report(LockKey key) {
+        Subject subject = Subject.of("inspect", key.name());
+        return asked(subject, session -> inspection.report(session, key, subject));
+    }
+
+    /** Outside of the executor. */
+    public Mono<List<String>> names(LockKind kind) {
+        Subject subject = new Subject("", "inspect the locks");
+        return asked(subject, session -> inspection.names(session, kind, subject));
+    }
+
+    /** Outside of the executor. */
+    public Mono<Boolean> breakHold(LockKey key, String claimId) {
+        Subject subject = Subject.of("break", key.name());
+        return asked(subject, session -> inspection.breakHold(session, key, claimId, subject));
+    }
+
+    private <T> Mono<T> asked(Subject subject, Function<Session, Mono<T>> question) {
+        return outside(executor.defer(() -> isClosing
+                ? Mono.error(ZooKeeperFailures.closed(subject))
+                : sessions.current(subject).flatMap(question)));
     }
 
     public Mono<Void> close() {

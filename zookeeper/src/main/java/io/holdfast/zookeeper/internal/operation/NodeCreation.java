@@ -70,7 +70,7 @@ record NodeCreation(AcquireOperation acquire) {
     private Mono<Reply<Created>> creation() {
         state().entering(session());
         String prefix = QueueNode.prefix(acquire.claim(), session().id());
-        return zooKeeper().enter(session(), state().queue().of(prefix));
+        return zooKeeper().enter(session(), state().queue().of(prefix), acquire.claim());
     }
 
     /** The list is left out when the number of the new node may tell enough. */

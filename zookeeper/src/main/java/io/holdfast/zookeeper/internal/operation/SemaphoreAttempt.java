@@ -4,6 +4,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.NodeData;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
@@ -95,7 +96,7 @@ record SemaphoreAttempt(AcquireOperation acquire) {
     private Mono<LockAttempt> waitBehind(String path, Supplier<Mono<LockAttempt>> whenItIsGone) {
         claims().expect(path, state());
         return zooKeeper().watch(session(), path).flatMap(watched -> {
-            boolean holdsMeanwhile = watched.isOk() && AsyncZooKeeper.isMark(watched.get());
+            boolean holdsMeanwhile = watched.isOk() && NodeData.isOfAHolder(watched.get());
             if (watched.isNoNode() || holdsMeanwhile) {
                 claims().expectNothing(state());
                 return whenItIsGone.get();

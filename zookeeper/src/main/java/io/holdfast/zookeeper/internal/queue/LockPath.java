@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,12 +14,16 @@ import java.util.List;
 public record LockPath(String path) {
 
     public static LockPath of(String root, LockKey key) {
-        String kind = switch (key.kind()) {
-            case MUTEX -> "mutex";
-            case READ, WRITE -> "rw";
-            case SEMAPHORE -> "semaphore";
+        return new LockPath(ofAll(root, key.kind()) + '/' + NodeNames.encode(key.name()));
+    }
+
+    /** The node under which all locks of a kind are. */
+    public static String ofAll(String root, LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> root + "/mutex";
+            case READ, WRITE -> root + "/rw";
+            case SEMAPHORE -> root + "/semaphore";
         };
-        return new LockPath(root + '/' + kind + '/' + NodeNames.encode(key.name()));
     }
 
     public String of(String node) {

@@ -1,6 +1,10 @@
 package io.holdfast.zookeeper.internal.queue;
 
+import io.holdfast.spi.LockClaim;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.Optional;
 
 /**
  * Names of locks and claims as names of nodes: letters, digits and {@code -} stay, every other byte of the UTF-8 form becomes {@code %} and two
@@ -12,6 +16,17 @@ public final class NodeNames {
     private static final String HEX = "0123456789ABCDEF";
 
     private NodeNames() {}
+
+    /** Of the claim's id the part that is its own: the label of its owner is in the data of its node, since all clients list the names. */
+    public static String ofClaim(LockClaim claim) {
+        return ofClaim(claim.id());
+    }
+
+    /** The same, of a claim's id. */
+    public static String ofClaim(String id) {
+        int mark = id.indexOf(LockClaim.OWNER_MARK);
+        return encode(mark < 0 ? id : id.substring(0, mark));
+    }
 
     public static String encode(String name) {
         return isPlain(name) ? name : escape(name);
@@ -41,5 +56,23 @@ public final class NodeNames {
 
     private static boolean isPlain(char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    }
+
+    /** The name of which this is the node; empty when it is none of ours. */
+    public static Optional<String> decode(String node) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(node.length());
+        for (int i = 0; i < node.length(); i++) {
+            char c = node.charAt(i);
+            boolean isEscape =
+                    c == '%' && i + 2 < node.length() && isHex(node.charAt(i + 1)) && isHex(node.charAt(i + 2));
+            bytes.write(isEscape ? HexFormat.fromHexDigits(node, i + 1, i + 3) : c);
+            i += isEscape ? 2 : 0;
+        }
+        String name = bytes.toString(StandardCharsets.UTF_8);
+        return encode(name).equals(node) ? Optional.of(name) : Optional.empty();
+    }
+
+    private static boolean isHex(char c) {
+        return HEX.indexOf(c) >= 0;
     }
 }

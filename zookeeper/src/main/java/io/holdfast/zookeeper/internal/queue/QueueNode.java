@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * earlier session left (CURATOR-604).
  *
  * @param name the node's name
- * @param claimId the claim's id, encoded
+ * @param claimId the claim's id without the label of its owner, encoded
  * @param kind the kind of lock that it wants
  * @param permits how many may hold the lock together, by this claim's judgement
  * @param sessionId the session that made it
@@ -35,7 +35,7 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
 
     /** What the server completes to the name of a new node. */
     public static String prefix(LockClaim claim, long sessionId) {
-        return NodeNames.encode(claim.id())
+        return NodeNames.ofClaim(claim)
                 + SEPARATOR
                 + letter(claim.key().kind())
                 + claim.key().permits()
@@ -120,7 +120,7 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
 
     /** What the names of a claim's nodes in one session have in common, and no others' have. */
     public static String ownPrefix(LockClaim claim) {
-        return NodeNames.encode(claim.id()) + SEPARATOR;
+        return NodeNames.ofClaim(claim) + SEPARATOR;
     }
 
     /**
@@ -132,7 +132,7 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
     }
 
     public boolean belongsTo(LockClaim claim, long session) {
-        return sessionId == session && claimId.equals(NodeNames.encode(claim.id()));
+        return sessionId == session && claimId.equals(NodeNames.ofClaim(claim));
     }
 
     private static char letter(LockKind kind) {

@@ -1,0 +1,126 @@
+package io.holdfast.cli;
+
+import io.holdfast.spi.Printable;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the command line says.
+ *
+ * @param command what to do
+ * @param lockName of which lock; empty for all
+ * @param store the address of the store
+ * @param claim which claim to break; null for the only holder
+ * @param isConfirmed whether to break without a question
+ * @param isJson whether to write for a script
+ * @param keyPrefix of the keys in Redis; null for the default
+ * @param schema of the tables in a database; null for the default
+ */
+record Arguments(
+        Command command,
+        String lockName,
+        String store,
+        @Nullable String claim,
+        boolean isConfirmed,
+        boolean isJson,
+        @Nullable String keyPrefix,
+        @Nullable String schema) {
+
+    /** Names the store where no argument does. */
+    static final String STORE = "HOLDFAST_STORE";
+
+    /** What the program can do. */
+    enum Command {
+        LIST,
+        SHOW,
+        BREAK,
+        HELP
+    }
+
+    static Arguments parse(List<String> words, Map<String, String> environment) {
+        Deque<String> rest = new ArrayDeque<>(words);
+        String store = environment.getOrDefault(STORE, "");
+        String claim = null;
+        String keyPrefix = null;
+        String schema = null;
+        boolean isConfirmed = false;
+        boolean isJson = false;
+        Deque<String> plain = new ArrayDeque<>();
+        while (!rest.isEmpty()) {
+            String word = rest.remove();
+            switch (word) {
+                case "--store" -> store = value(word, rest);
+                case "--claim" -> claim = value(word, rest);
+                case "--key-prefix" -> keyPrefix = value(word, rest);
+                case "--schema" -> schema = value(word, rest);
+                case "--yes" -> isConfirmed = true;
+                case "--json" -> isJson = true;
+                case "--help", "-h" -> plain.addFirst("help");
+                case "--" -> {
+                    plain.addAll(rest);
+                    rest.clear();
+                }
+                default -> {
+                    if (word.startsWith("-")) {
+                        throw new UsageException(
+                                "There is no option %s. A lock name that begins with a hyphen stands behind --."
+                                        .formatted(Printable.start(word, 30)));
+                    }
+                    plain.add(word);
+                }
+            }
+        }
+        Command command = command(plain.poll());
+        String lockName = command == Command.SHOW || command == Command.BREAK ? lockName(plain) : "";
+        if (command != Command.HELP) {
+            requireNothing(plain);
+            requireStore(store);
+        }
+        return new Arguments(command, lockName, store, claim, isConfirmed, isJson, keyPrefix, schema);
+    }
+
+    private static String value(String option, Deque<String> rest) {
+        String value = rest.poll();
+        if (value == null) {
+            throw new UsageException("%s needs a value.".formatted(option));
+        }
+        return value;
+    }
+
+    private static Command command(@Nullable String word) {
+        return switch (word == null ? "help" : word) {
+            case "list" -> Command.LIST;
+            case "show" -> Command.SHOW;
+            case "break" -> Command.BREAK;
+            case "help" -> Command.HELP;
+            default ->
+                throw new UsageException("There is no command %s: use list, show NAME or break NAME."
+                        .formatted(Printable.start(String.valueOf(word), 30)));
+        };
+    }
+
+    private static String lockName(Deque<String> plain) {
+        String name = plain.poll();
+        if (name == null) {
+            throw new UsageException("Name the lock.");
+        }
+        return name;
+    }
+
+    private static void requireNothing(Deque<String> plain) {
+        if (!plain.isEmpty()) {
+            throw new UsageException("One lock name at a time: put a name with blanks into quotes.");
+        }
+    }
+
+    private static void requireStore(String store) {
+        if (store.isBlank()) {
+            throw new UsageException(
+                    "Name the store, with --store or in the environment variable %s, such as redis://host:6379."
+                            .formatted(STORE));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.holdfast.cli;
+
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Starts the program. What it writes is UTF-8, whatever the locale. */
+public final class Main {
+
+    private Main() {}
+
+    /**
+     * Runs one command and ends the JVM.
+     *
+     * @param arguments see {@code help}
+     */
+    public static void main(String[] arguments) {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
+        int code = new Program(System.getenv(), in, stream(FileDescriptor.out), stream(FileDescriptor.err))
+                .run(List.of(arguments));
+        System.exit(code); // threads of drivers may still be there
+    }
+
+    private static PrintStream stream(FileDescriptor to) {
+        return new PrintStream(new FileOutputStream(to), true, StandardCharsets.UTF_8);
+    }
+}

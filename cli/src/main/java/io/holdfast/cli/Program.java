@@ -1,0 +1,205 @@
+package io.holdfast.cli;
+
+import io.holdfast.LockException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.spi.Printable;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+
+/** Carries out one command. */
+final class Program {
+
+    /** Done. */
+    static final int DONE = 0;
+
+    /** The store failed, or did not answer. */
+    static final int FAILED = 1;
+
+    /** The command line is wrong, or the question was not answered with yes. */
+    static final int USAGE = 2;
+
+    /** There is no such lock, or the claim does not hold it. */
+    static final int NOTHING_THERE = 3;
+
+    /** From one answer of the store to the next. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final String HELP = """
+            Looks into the locks of Holdfast.
+
+              holdfast list                 all locks that are held or waited for
+              holdfast show NAME            all that is known of one lock
+              holdfast break NAME           takes the lock away from its holder, which learns of it
+
+              --store ADDRESS               or HOLDFAST_STORE: redis://host:6379 (rediss:// for TLS, redis-sentinel://host1,host2#master,
+                                            redis+cluster://host1,host2, redis+redlock://host1,host2,host3),
+                                            zookeeper://host1,host2/holdfast, r2dbc:postgresql://host/database, r2dbc:mariadb://host/database
+              --claim ID                    break: which claim, where several hold
+              --yes                         break: without a question
+              --json                        one JSON object to a line
+              --key-prefix PREFIX           Redis, unless holdfast:
+              --schema SCHEMA               databases, unless the default one
+
+            User and password: HOLDFAST_USER and HOLDFAST_PASSWORD in the environment.
+            Exit code: 0 done, 1 the store failed, 2 wrong usage, 3 no such lock or holder.""";
+
+    private final Map<String, String> environment;
+    private final BufferedReader in;
+    private final PrintStream out;
+    private final PrintStream err;
+
+    Program(Map<String, String> environment, BufferedReader in, PrintStream out, PrintStream err) {
+        this.environment = environment;
+        this.in = in;
+        this.out = out;
+        this.err = err;
+    }
+
+    int run(List<String> words) {
+        try {
+            Arguments arguments = Arguments.parse(words, environment);
+            if (arguments.command() == Arguments.Command.HELP) {
+                out.println(HELP);
+                return DONE;
+            }
+            LockInspector inspector = new Stores(environment).open(arguments);
+            try {
+                return run(arguments, inspector);
+            } finally {
+                Object unused = inspector.close().onErrorComplete().block(PATIENCE);
+            }
+        } catch (UsageException wrong) {
+            err.println(Printable.text(String.valueOf(wrong.getMessage())));
+            err.println("Try: holdfast help");
+            return USAGE;
+        } catch (LockException failed) {
+            err.println(Printable.text(String.valueOf(failed.getMessage())));
+            return FAILED;
+        } catch (IllegalArgumentException noName) {
+            err.println(Printable.text(String.valueOf(noName.getMessage())));
+            return USAGE;
+        } catch (RuntimeException unexpected) {
+            err.println(
+                    isTooLate(unexpected)
+                            ? "The store did not answer for %d s: is the address right, and is the store up?"
+                                    .formatted(PATIENCE.toSeconds())
+                            : Printable.text("Failed: " + unexpected));
+            return FAILED;
+        }
+    }
+
+    private static boolean isTooLate(RuntimeException error) {
+        return Exceptions.unwrap(error) instanceof TimeoutException;
+    }
+
+    private int run(Arguments arguments, LockInspector inspector) {
+        return switch (arguments.command()) {
+            case LIST -> list(arguments, inspector);
+            case SHOW -> show(arguments, inspector);
+            default -> breakHold(arguments, inspector);
+        };
+    }
+
+    /** For a script, each lock when it is found: there may be millions. */
+    private int list(Arguments arguments, LockInspector inspector) {
+        Flux<LockReport> all = inspector.all().timeout(PATIENCE);
+        if (arguments.isJson()) {
+            Object unused = all.doOnNext(lock -> out.println(Json.of(lock))).blockLast();
+        } else {
+            Tables.list(answer(all.sort((one, other) -> one.name().compareTo(other.name()))))
+                    .forEach(out::println);
+        }
+        return DONE;
+    }
+
+    private static <T> List<T> answer(Flux<T> question) {
+        List<T> answer = question.collectList().block();
+        return answer == null ? List.of() : answer;
+    }
+
+    private static List<LockReport> reports(Arguments arguments, LockInspector inspector) {
+        return answer(inspector.inspect(arguments.lockName()).timeout(PATIENCE));
+    }
+
+    private int show(Arguments arguments, LockInspector inspector) {
+        List<LockReport> locks = reports(arguments, inspector);
+        for (LockReport lock : locks) {
+            if (arguments.isJson()) {
+                out.println(Json.of(lock));
+            } else {
+                Tables.show(lock).forEach(out::println);
+            }
+        }
+        if (locks.isEmpty()) {
+            err.println("No lock '%s' is held, waited for or remembered in this store."
+                    .formatted(Printable.text(arguments.lockName())));
+        }
+        return locks.isEmpty() ? NOTHING_THERE : DONE;
+    }
+
+    private int breakHold(Arguments arguments, LockInspector inspector) {
+        String name = Printable.text(arguments.lockName());
+        List<LockHolder> holders = reports(arguments, inspector).stream()
+                .flatMap(lock -> lock.holders().stream())
+                .toList();
+        String claim = arguments.claim();
+        LockHolder holder = chosen(holders, claim);
+        if (holder == null) {
+            err.println(
+                    holders.isEmpty() || claim != null
+                            ? "Nothing to break: no %s holds lock '%s'."
+                                    .formatted(claim == null ? "claim" : "claim " + Printable.start(claim, 100), name)
+                            : "%d claims hold lock '%s': name one with --claim ID.".formatted(holders.size(), name));
+            holders.forEach(it -> err.println("  %s  %s  token %d"
+                    .formatted(Printable.text(it.claimId()), Tables.word(it.kind()), it.fencingToken())));
+            return holders.isEmpty() || claim != null ? NOTHING_THERE : USAGE;
+        }
+        String owner = Tables.owner(holder.owner(), holder.claimId());
+        if (!arguments.isConfirmed() && !isConfirmed(name, owner)) {
+            err.println("Nothing was changed.");
+            return USAGE;
+        }
+        Boolean isBroken = inspector.breakHold(arguments.lockName(), holder).block(PATIENCE);
+        if (!Boolean.TRUE.equals(isBroken)) {
+            err.println("Nothing to break: %s does not hold lock '%s' any more.".formatted(owner, name));
+            return NOTHING_THERE;
+        }
+        out.println(
+                arguments.isJson()
+                        ? "{\"broken\":%s,\"claim\":%s}"
+                                .formatted(Json.text(arguments.lockName()), Json.text(holder.claimId()))
+                        : "Broken: %s does not hold lock '%s' any more. It learns of that by its next renewal at the latest."
+                                .formatted(owner, name));
+        return DONE;
+    }
+
+    private static @Nullable LockHolder chosen(List<LockHolder> holders, @Nullable String claim) {
+        if (claim != null) {
+            return holders.stream()
+                    .filter(it -> it.claimId().equals(claim))
+                    .findFirst()
+                    .orElse(null);
+        }
+        return holders.size() == 1 ? holders.get(0) : null;
+    }
+
+    private boolean isConfirmed(String name, String owner) {
+        err.println("Until %s learns of it, two work under lock '%s'. Break it? Type yes, or use --yes in a script."
+                .formatted(owner, name));
+        try {
+            return "yes".equals(in.readLine());
+        } catch (IOException unreadable) {
+            return false;
+        }
+    }
+}

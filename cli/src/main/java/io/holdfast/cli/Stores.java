@@ -1,0 +1,183 @@
+package io.holdfast.cli;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.r2dbc.R2dbcLockBackend;
+import io.holdfast.redis.RedisAddress;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryOptions;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Opens the store that an address names. User and password are of the environment: all users of a machine can read its command lines. */
+final class Stores {
+
+    static final String USER = "HOLDFAST_USER";
+    static final String PASSWORD = "HOLDFAST_PASSWORD";
+
+    private static final String REDLOCK = "redis+redlock://";
+    private static final String CLUSTER = "redis+cluster://";
+    private static final String ZOOKEEPER = "zookeeper://";
+    private static final String SQL = "r2dbc:";
+
+    private static final String FORMS =
+            "Write it as redis://host:6379, rediss://host:6379 for TLS, redis-sentinel://host1,host2#master,"
+                    + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3, zookeeper://host1,host2/holdfast,"
+                    + " r2dbc:postgresql://host/database or r2dbc:mariadb://host/database.";
+
+    private final Map<String, String> environment;
+
+    Stores(Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    /**
+     * Connects nowhere yet.
+     *
+     * @throws UsageException if the address is none
+     */
+    LockInspector open(Arguments arguments) {
+        String address = arguments.store();
+        requireNoSecret(address);
+        try {
+            if (address.startsWith(REDLOCK)) {
+                return redlock(arguments, hosts(address, REDLOCK));
+            } else if (address.startsWith(CLUSTER)) {
+                return cluster(arguments, hosts(address, CLUSTER));
+            } else if (address.startsWith("redis")) {
+                return redis(arguments, address);
+            } else if (address.startsWith(ZOOKEEPER)) {
+                return zooKeeper(address.substring(ZOOKEEPER.length()));
+            } else if (address.startsWith(SQL)) {
+                return database(arguments, address);
+            }
+        } catch (IllegalArgumentException | IllegalStateException unreadable) {
+            throw new UsageException(
+                    "The address of the store cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
+        }
+        throw new UsageException("The address of the store is of none that is supported. " + FORMS);
+    }
+
+    /** What stands before an at sign would be one. It is not repeated. */
+    private static void requireNoSecret(String address) {
+        if (address.indexOf('@') >= 0 || address.contains("password")) {
+            throw new UsageException(
+                    "The address of the store must have no user and no password, since all users of this machine can read the command line: put them into the environment variables %s and %s."
+                            .formatted(USER, PASSWORD));
+        }
+    }
+
+    private static List<String> hosts(String address, String scheme) {
+        return Arrays.stream(address.substring(scheme.length()).split(",", -1))
+                .map(host -> "redis://" + host)
+                .toList();
+    }
+
+    private LockInspector redis(Arguments arguments, String address) {
+        return prefixed(arguments, RedisLockBackend.builder(address(address))).inspector();
+    }
+
+    private LockInspector cluster(Arguments arguments, List<String> hosts) {
+        List<RedisURI> seeds = hosts.stream().map(this::address).toList();
+        return prefixed(arguments, RedisLockBackend.clusterBuilder(seeds)).inspector();
+    }
+
+    private LockInspector redlock(Arguments arguments, List<String> hosts) {
+        Map<String, LockInspector> masters = new LinkedHashMap<>();
+        hosts.forEach(host -> masters.put(host.substring("redis://".length()), redis(arguments, host)));
+        if (masters.size() < 3) {
+            throw new IllegalArgumentException("it must name all masters, which are three at least.");
+        }
+        return RedlockBackend.inspector(masters);
+    }
+
+    private static RedisLockBackend.Builder prefixed(Arguments arguments, RedisLockBackend.Builder builder) {
+        String prefix = arguments.keyPrefix();
+        return prefix == null ? builder : builder.keyPrefix(prefix);
+    }
+
+    private RedisURI address(String text) {
+        RedisURI address = RedisAddress.parse(text);
+        String password = environment.get(PASSWORD);
+        if (password != null) {
+            String user = environment.get(USER);
+            address.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just(user, password)));
+        }
+        return address;
+    }
+
+    private LockInspector zooKeeper(String hostsAndRoot) {
+        int slash = hostsAndRoot.indexOf('/');
+        String hosts = slash < 0 ? hostsAndRoot : hostsAndRoot.substring(0, slash);
+        String root = slash < 0 || slash == hostsAndRoot.length() - 1 ? "/holdfast" : hostsAndRoot.substring(slash);
+        CuratorFrameworkFactory.Builder builder =
+                CuratorFrameworkFactory.builder().connectString(hosts).retryPolicy(new ExponentialBackoffRetry(200, 3));
+        String user = environment.get(USER);
+        String password = environment.get(PASSWORD);
+        if (user != null && password != null) {
+            builder = builder.authorization("digest", (user + ":" + password).getBytes(StandardCharsets.UTF_8));
+        }
+        CuratorFramework client = builder.build();
+        LockInspector inspector =
+                ZooKeeperLockBackend.builder(client).root(root).inspector();
+        client.start();
+        return new Closing(inspector, client::close);
+    }
+
+    private LockInspector database(Arguments arguments, String address) {
+        ConnectionFactoryOptions.Builder options =
+                ConnectionFactoryOptions.parse(address).mutate();
+        String user = environment.get(USER);
+        String password = environment.get(PASSWORD);
+        if (user != null) {
+            options = options.option(ConnectionFactoryOptions.USER, user);
+        }
+        if (password != null) {
+            options = options.option(ConnectionFactoryOptions.PASSWORD, password);
+        }
+        ConnectionFactory connections = ConnectionFactories.get(options.build());
+        R2dbcLockBackend.Builder builder = R2dbcLockBackend.builder(connections);
+        String schema = arguments.schema();
+        return (schema == null ? builder : builder.schema(schema)).inspector();
+    }
+
+    /** Closes what it borrows too. */
+    private record Closing(LockInspector delegate, Runnable last) implements LockInspector {
+
+        @Override
+        public Flux<LockReport> inspect(String name) {
+            return delegate.inspect(name);
+        }
+
+        @Override
+        public Flux<LockReport> all() {
+            return delegate.all();
+        }
+
+        @Override
+        public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+            return delegate.breakHold(lockName, holder);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return delegate.close().doFinally(end -> last.run());
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.holdfast.cli;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** What a person reads. Text of the store is escaped, so that a lock name cannot send commands to a terminal or look like another line. Pure. */
+final class Tables {
+
+    /** A longer name is cut in a list; {@code show} has all of it. */
+    private static final int MOST_OF_A_NAME = 50;
+
+    private static final String GAP = "  ";
+    private static final String NOTHING = "-";
+
+    private Tables() {}
+
+    /** A line for each holder, and one for a lock without a holder. */
+    static List<String> list(List<LockReport> locks) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("LOCK", "KIND", "HOLDER", "HELD", "LEFT", "WAITING"));
+        for (LockReport lock : locks) {
+            String waiting = Long.toString(lock.waiterCount());
+            String name = Printable.start(lock.name(), MOST_OF_A_NAME);
+            if (lock.holders().isEmpty()) {
+                rows.add(List.of(name, word(lock.type()), NOTHING, NOTHING, NOTHING, waiting));
+            }
+            for (LockHolder holder : lock.holders()) {
+                rows.add(List.of(
+                        name,
+                        word(holder.kind()),
+                        owner(holder.owner(), holder.claimId()),
+                        duration(holder.held()),
+                        duration(holder.left()),
+                        waiting));
+            }
+        }
+        List<String> lines = new ArrayList<>(aligned(rows));
+        long warned = locks.stream().filter(lock -> !lock.warnings().isEmpty()).count();
+        if (warned > 0) {
+            lines.add("");
+            lines.add("%d of these locks have warnings: show them with the command show NAME.".formatted(warned));
+        }
+        return lines;
+    }
+
+    /** All that is known of one lock. */
+    static List<String> show(LockReport lock) {
+        List<String> lines = new ArrayList<>();
+        lines.add("%s '%s'".formatted(word(lock.type()), Printable.text(lock.name())));
+        lock.lastToken().ifPresent(token -> lines.add("  last token  " + token));
+        lines.addAll(indented("  ", lock.details()));
+        lines.add("  holders     " + lock.holderCount());
+        for (LockHolder holder : lock.holders()) {
+            lines.add("    " + owner(holder.owner(), holder.claimId()));
+            lines.add("      claim  " + Printable.text(holder.claimId()));
+            lines.add("      kind   " + word(holder.kind()));
+            lines.add("      token  " + holder.fencingToken());
+            lines.add("      held   " + duration(holder.held()));
+            lines.add("      left   " + duration(holder.left()));
+            lines.addAll(indented("      ", holder.details()));
+        }
+        lines.add("  waiters     " + lock.waiterCount());
+        for (LockWaiter waiter : lock.waiters()) {
+            lines.add("    " + owner(waiter.owner(), waiter.claimId()));
+            lines.add("      claim  " + Printable.text(waiter.claimId()));
+            lines.add("      kind   " + word(waiter.kind()));
+            waiter.waiting().ifPresent(since -> lines.add("      waits  " + Printable.duration(since)));
+            lines.addAll(indented("      ", waiter.details()));
+        }
+        lock.warnings().forEach(warning -> lines.add("  WARNING: " + Printable.text(warning)));
+        return lines;
+    }
+
+    static String owner(String label, String claimId) {
+        return Printable.text(label.isEmpty() ? "claim " + claimId : label);
+    }
+
+    static String word(LockReport.Type type) {
+        return switch (type) {
+            case MUTEX -> "mutex";
+            case READ_WRITE -> "read/write lock";
+            case SEMAPHORE -> "semaphore";
+        };
+    }
+
+    static String word(LockKind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String duration(Optional<Duration> duration) {
+        return duration.map(Printable::duration).orElse("not known");
+    }
+
+    private static List<String> indented(String indent, Map<String, String> details) {
+        return details.entrySet().stream()
+                .map(it -> indent + Printable.text(it.getKey()) + ": " + Printable.text(it.getValue()))
+                .toList();
+    }
+
+    private static List<String> aligned(List<List<String>> rows) {
+        int columns = rows.get(0).size();
+        int[] widths = new int[columns];
+        for (List<String> row : rows) {
+            for (int i = 0; i < columns; i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        return rows.stream().map(row -> line(row, widths)).toList();
+    }
+
+    private static String line(List<String> row, int[] widths) {
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < widths.length; i++) {
+            String cell = row.get(i);
+            line.append(cell).append(" ".repeat(widths[i] - cell.length())).append(GAP);
+        }
+        return line.toString().stripTrailing();
+    }
+}

@@ -1,0 +1,65 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ArgumentsTest {
+
+    private static final Map<String, String> STORE = Map.of("HOLDFAST_STORE", "redis://here");
+
+    @Test
+    void wordsAndOptionsComeInAnyOrder() {
+        assertThat(Arguments.parse(
+                        List.of("--yes", "break", "--claim", "00ff@x", "stock/42", "--store", "redis://there", "--json"),
+                        STORE))
+                .isEqualTo(new Arguments(
+                        Arguments.Command.BREAK, "stock/42", "redis://there", "00ff@x", true, true, null, null));
+        assertThat(Arguments.parse(List.of("show", "--", "--yes"), STORE).lockName())
+                .isEqualTo("--yes");
+        assertThat(Arguments.parse(List.of(), Map.of()).command()).isEqualTo(Arguments.Command.HELP);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "steal, There is no command steal",
+        "list --force, There is no option --force",
+        "show, Name the lock",
+        "show a b, One lock name at a time",
+        "list --store, --store needs a value"
+    })
+    void wrongWordsAreRefusedWithAdvice(String words, String advice) {
+        assertThatThrownBy(() -> Arguments.parse(List.of(words.split(" ", -1)), STORE))
+                .isInstanceOf(UsageException.class)
+                .hasMessageStartingWith(advice);
+    }
+
+    @Test
+    void storeMustBeNamed() {
+        assertThatThrownBy(() -> Arguments.parse(List.of("list"), Map.of()))
+                .isInstanceOf(UsageException.class)
+                .hasMessageContaining("--store or in the environment variable HOLDFAST_STORE");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "redis://user:geheim@host, must have no user and no password",
+        "redis://host?password=geheim, must have no user and no password",
+        "r2dbc:postgresql://u:geheim@host/db, must have no user and no password",
+        "etcd://host, of none that is supported",
+        "redis+redlock://one, three at least",
+        "r2dbc:oracle://host/db, cannot be used"
+    })
+    void wrongAddressIsRefusedAndItsSecretIsNotRepeated(String address, String advice) {
+        Arguments arguments = Arguments.parse(List.of("list", "--store", address), Map.of());
+        assertThatThrownBy(() -> new Stores(Map.of()).open(arguments))
+                .isInstanceOf(UsageException.class)
+                .hasMessageContaining(advice)
+                .hasMessageNotContaining("geheim");
+    }
+}

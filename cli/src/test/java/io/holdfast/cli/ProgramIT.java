@@ -1,0 +1,219 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.r2dbc.R2dbcLockBackend;
+import io.holdfast.redis.RedisAddress;
+import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.server.PostgresServer;
+import io.holdfast.testkit.server.RedisServer;
+import io.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryOptions;
+import io.r2dbc.spi.Result;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The jar as an operator runs it, against servers of each kind. */
+class ProgramIT {
+
+    private static final Path JAR = Path.of("target", "holdfast.jar");
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final String OWNER = "orders:host-7:4711";
+
+    /** As a program may name it that wants to spoil a terminal. */
+    private static final String HOSTILE = "stock\n\u001b[2J42";
+
+    private record Ended(int code, String out, String err) {}
+
+    @TempDir
+    Path files;
+
+    private Ended run(Map<String, String> environment, String... words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-jar",
+                JAR.toString()));
+        command.addAll(Arrays.asList(words));
+        Path out = Files.createTempFile(files, "out", "");
+        Path err = Files.createTempFile(files, "err", "");
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(Files.createTempFile(files, "in", "").toFile()))
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        assertThat(process.waitFor(PATIENCE.toSeconds() * 2, TimeUnit.SECONDS)).as("ended").isTrue();
+        return new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
+    }
+
+    private static <T> T answer(Mono<T> question) {
+        return Objects.requireNonNull(question.block(PATIENCE));
+    }
+
+    private static LockClient client(LockBackend backend) {
+        return LockClient.builder(backend).owner(OWNER).build();
+    }
+
+    private static void end(LockClient client) {
+        Object unused = client.close().block(PATIENCE);
+    }
+
+    @Test
+    void locksInRedisAreListedShownAndBroken() throws Exception {
+        try (RedisServer server = RedisServer.builder().password("geheim").start()) {
+            LockClient client = client(RedisLockBackend.create(
+                    RedisAddress.parse("redis://:geheim@%s:%d".formatted(server.host(), server.port()))));
+            LockLease lease = answer(client.lock(HOSTILE).acquire());
+            CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
+            LockLease other = answer(client.semaphore("seats", 2).acquire());
+            LockLease another = answer(client.semaphore("seats", 2).acquire());
+            String address = "redis://%s:%d".formatted(server.host(), server.port());
+            Map<String, String> environment =
+                    Map.of("HOLDFAST_STORE", address, "HOLDFAST_PASSWORD", "geheim");
+
+            Ended list = run(environment, "list");
+            assertThat(list.err()).isEmpty();
+            assertThat(list.code()).isZero();
+            assertThat(list.out().lines())
+                    .hasSize(4)
+                    .anyMatch(line -> line.matches("LOCK +KIND +HOLDER +HELD +LEFT +WAITING"))
+                    .anyMatch(line -> line.matches("stock\\\\n\\\\u001b\\[2J42 +mutex +" + OWNER + " .*"));
+
+            Ended json = run(environment, "show", HOSTILE, "--json");
+            assertThat(json.code()).isZero();
+            assertThat(json.out().lines()).singleElement().satisfies(line -> assertThat(line)
+                    .contains("\"owner\":\"" + OWNER + "\"")
+                    .contains("\"token\":" + lease.fencingToken()));
+
+            Ended unsure = run(environment, "break", HOSTILE);
+            assertThat(unsure.code()).isEqualTo(2);
+            assertThat(unsure.err()).contains("Type yes").contains("Nothing was changed");
+            assertThat(lease.isValid()).isTrue();
+
+            Ended ambiguous = run(environment, "break", "seats", "--yes");
+            assertThat(ambiguous.code()).isEqualTo(2);
+            assertThat(ambiguous.err())
+                    .contains("2 claims hold lock 'seats'")
+                    .contains("token " + other.fencingToken())
+                    .contains("token " + another.fencingToken());
+
+            Ended broken = run(environment, "break", HOSTILE, "--yes");
+            assertThat(broken.err()).isEmpty();
+            assertThat(broken.code()).isZero();
+            assertThat(broken.out()).startsWith("Broken: " + OWNER);
+            assertThat(answer(lease.renew().thenReturn(true).onErrorReturn(false))).isFalse();
+            assertThat(loss.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.NOT_HELD);
+
+            Ended again = run(environment, "break", HOSTILE, "--yes");
+            assertThat(again.code()).isEqualTo(3);
+
+            Ended refused = run(Map.of("HOLDFAST_STORE", address, "HOLDFAST_PASSWORD", "falsch"), "list");
+            assertThat(refused.code()).isEqualTo(1);
+            assertThat(refused.err()).isNotEmpty().doesNotContain("falsch");
+            end(client);
+        }
+    }
+
+    @Test
+    void aMajorityOfMastersIsAsked() throws Exception {
+        List<RedisServer> servers = Stream.generate(RedisServer::start).limit(3).toList();
+        String hosts =
+                servers.stream().map(it -> it.host() + ":" + it.port()).collect(Collectors.joining(","));
+        LockClient client = client(RedlockBackend.over(servers.stream()
+                .map(it -> RedisLockBackend.create(RedisAddress.parse(it.uri())))
+                .toList()));
+        LockLease lease = answer(client.lock("orders").acquire());
+        servers.get(2).stop();
+
+        Ended shown = run(Map.of(), "show", "orders", "--store", "redis+redlock://" + hosts);
+
+        assertThat(shown.code()).isZero();
+        assertThat(shown.out()).contains(OWNER).contains("masters: 2 of 3").contains("WARNING: Master").contains("did not answer");
+        assertThat(lease.isValid()).isTrue();
+        end(client);
+        servers.forEach(RedisServer::close);
+    }
+
+    @Test
+    void locksInZooKeeperAreListed() throws Exception {
+        try (TestingServer server = new TestingServer();
+                CuratorFramework curator =
+                        CuratorFrameworkFactory.newClient(server.getConnectString(), new RetryOneTime(100))) {
+            curator.start();
+            LockClient client = client(ZooKeeperLockBackend.over(curator));
+            LockLease lease = answer(client.lock("orders").acquire());
+
+            Ended list = run(Map.of(), "list", "--store", "zookeeper://" + server.getConnectString());
+
+            assertThat(list.err()).isEmpty();
+            assertThat(list.out()).contains(OWNER).contains("orders");
+            assertThat(lease.isValid()).isTrue();
+            end(client);
+        }
+    }
+
+    @Test
+    void locksInPostgresAreListed() throws Exception {
+        try (PostgresServer server = PostgresServer.run()) {
+            String address = "r2dbc:postgresql://%s:%d/%s"
+                    .formatted(server.host(), server.port(), PostgresServer.DATABASE);
+            ConnectionFactory connections = ConnectionFactories.get(ConnectionFactoryOptions.parse(address)
+                    .mutate()
+                    .option(ConnectionFactoryOptions.USER, PostgresServer.USER)
+                    .build());
+            addSchema(connections);
+            LockClient client = client(R2dbcLockBackend.create(connections));
+            LockLease lease = answer(client.lock("orders").acquire());
+
+            Ended list = run(Map.of("HOLDFAST_USER", PostgresServer.USER), "list", "--store", address);
+
+            assertThat(list.err()).isEmpty();
+            assertThat(list.out()).contains(OWNER).contains("orders");
+            assertThat(lease.isValid()).isTrue();
+            end(client);
+        }
+    }
+
+    private static void addSchema(ConnectionFactory connections) throws IOException {
+        try (InputStream schema =
+                R2dbcLockBackend.class.getResourceAsStream("/io/holdfast/r2dbc/postgresql/V1__holdfast.sql")) {
+            String sql = new String(Objects.requireNonNull(schema).readAllBytes(), StandardCharsets.UTF_8);
+            Object unused = Flux.usingWhen(
+                            connections.create(),
+                            open -> Flux.<Result>from(open.createStatement(sql).execute())
+                                    .concatMap(Result::getRowsUpdated),
+                            Connection::close)
+                    .blockLast(PATIENCE);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.holdfast.redlock;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.redlock.internal.inspect.MasterAnswers;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Asks the inspectors of all masters. */
+record RedlockInspector(Map<String, LockInspector> masters) implements LockInspector {
+
+    @Override
+    public Flux<LockReport> inspect(String name) {
+        String checked = LockKey.of(LockKind.MUTEX, name).name();
+        return reports(
+                checked,
+                "inspect lock '%s'".formatted(Printable.text(checked)),
+                master -> master.inspect(checked).collectList());
+    }
+
+    @Override
+    public Flux<LockReport> all() {
+        return reports("", "inspect the locks", master -> master.all().collectList());
+    }
+
+    private Flux<LockReport> reports(
+            String lockName, String subject, Function<LockInspector, Mono<List<LockReport>>> question) {
+        return Flux.defer(() ->
+                MasterAnswers.ask(questions(question), lockName, subject).flatMapIterable(MasterAnswers::reports));
+    }
+
+    @Override
+    public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+        requireNonNull(holder, "holder");
+        LockKey key = LockKey.of(holder.kind(), lockName);
+        return Mono.defer(() -> MasterAnswers.ask(
+                        questions(master -> master.breakHold(key.name(), holder)),
+                        lockName,
+                        "break lock '%s'".formatted(Printable.text(lockName)))
+                .map(answers -> answers.told().containsValue(true)));
+    }
+
+    private <A> Map<String, Mono<A>> questions(Function<LockInspector, Mono<A>> question) {
+        Map<String, Mono<A>> questions = new LinkedHashMap<>();
+        masters.forEach((name, master) -> questions.put(name, question.apply(master)));
+        return questions;
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return Mono.whenDelayError(
+                masters.values().stream().map(LockInspector::close).toList());
+    }
+}

@@ -1,0 +1,95 @@
+package io.holdfast.redlock.internal.inspect;
+
+import io.holdfast.LockHolder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/**
+ * The holders of one lock by what each master knows. A claim holds the lock when a majority of all masters knows it as a holder. Pure.
+ *
+ * @param holders those that a majority knows, those with lower tokens first
+ * @param few a sentence for each claim that fewer know
+ * @param isCertain whether the masters that did not answer cannot make a majority for a claim of the few
+ */
+record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
+
+    private record Sighting(String master, LockHolder holder) {}
+
+    /**
+     * Counts.
+     *
+     * @param masters how many there are
+     * @param told what each of those that answered knows, by its name
+     */
+    static Known of(int masters, Map<String, List<LockHolder>> told) {
+        int majority = masters / 2 + 1;
+        int silent = masters - told.size();
+        Map<String, List<Sighting>> sightings = new LinkedHashMap<>();
+        told.forEach((master, its) -> its.forEach(holder -> sightings
+                .computeIfAbsent(holder.claimId(), id -> new ArrayList<>())
+                .add(new Sighting(master, holder))));
+        List<LockHolder> holders = new ArrayList<>();
+        List<String> few = new ArrayList<>();
+        boolean isCertain = true;
+        for (Map.Entry<String, List<Sighting>> claim : sightings.entrySet()) {
+            List<Sighting> its = claim.getValue();
+            if (its.size() >= majority) {
+                holders.add(merged(masters, majority, told, its));
+            } else {
+                isCertain &= its.size() + silent < majority;
+                few.add(
+                        ("Claim %s is known to %d of %d masters only (%s): it holds nothing, unless masters that did not answer know it too."
+                                        + " What it has there ends with its lease.")
+                                .formatted(claim.getKey(), its.size(), masters, String.join(", ", names(its))));
+            }
+        }
+        holders.sort(Comparator.comparingLong(LockHolder::fencingToken));
+        return new Known(holders, few, isCertain);
+    }
+
+    private static LockHolder merged(
+            int masters, int majority, Map<String, List<LockHolder>> told, List<Sighting> its) {
+        LockHolder first = its.get(0).holder();
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("masters", "%d of %d".formatted(its.size(), masters));
+        TreeSet<String> without = new TreeSet<>(told.keySet());
+        without.removeAll(names(its));
+        if (!without.isEmpty()) {
+            details.put("not known to", String.join(", ", without));
+        }
+        long token =
+                its.stream().mapToLong(it -> it.holder().fencingToken()).max().orElseThrow();
+        return new LockHolder(
+                first.claimId(),
+                first.kind(),
+                token,
+                ofAMajority(its, majority, LockHolder::held),
+                ofAMajority(its, majority, LockHolder::left),
+                details);
+    }
+
+    private static List<String> names(List<Sighting> its) {
+        return its.stream().map(Sighting::master).toList();
+    }
+
+    /** The duration that a majority says at least. */
+    private static Optional<Duration> ofAMajority(
+            List<Sighting> its, int majority, Function<LockHolder, Optional<Duration>> part) {
+        List<Duration> longestFirst = its.stream()
+                .map(it -> part.apply(it.holder()).orElse(null))
+                .filter(Objects::nonNull)
+                .map(Objects::requireNonNull)
+                .sorted(Collections.reverseOrder())
+                .toList();
+        return longestFirst.size() < majority ? Optional.empty() : Optional.of(longestFirst.get(majority - 1));
+    }
+}

@@ -1,0 +1,174 @@
+package io.holdfast.zookeeper.internal.inspect;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper.Content;
+import io.holdfast.zookeeper.internal.client.NodeData;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
+import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
+import io.holdfast.zookeeper.internal.queue.LockPath;
+import io.holdfast.zookeeper.internal.queue.NodeNames;
+import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.queue.QueueStanding;
+import io.holdfast.zookeeper.internal.session.Session;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.BiFunction;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * How an operator sees the queues: by the names in them, and by the data of the first nodes. Nothing is older than the question: each begins with a {@code
+ * sync}. Only {@link #breakHold} writes. On the executor, as all operations.
+ */
+public final class QueueInspection {
+
+    private final AsyncZooKeeper zooKeeper;
+
+    public QueueInspection(AsyncZooKeeper zooKeeper) {
+        this.zooKeeper = zooKeeper;
+    }
+
+    /** The names of the locks of a kind that have a queue, be it an empty one. */
+    public Mono<List<String>> names(Session session, LockKind kind, Subject subject) {
+        String path = LockPath.ofAll(session.root(), kind);
+        return children(session, path, subject)
+                .map(nodes -> nodes.stream()
+                        .flatMap(node -> NodeNames.decode(node).stream())
+                        .toList());
+    }
+
+    /** What is known of a lock; empty when it has no claims. */
+    public Mono<LockReport> report(Session session, LockKey key, Subject subject) {
+        LockPath path = LockPath.of(session.root(), key);
+        return children(session, path.path(), subject)
+                .map(QueueStanding::of)
+                .filter(standing -> !standing.holders().isEmpty())
+                .flatMap(standing -> holders(session, path, standing, subject)
+                        .flatMap(holders -> waiters(session, path, standing, subject)
+                                .map(waiters -> report(key, standing, holders, waiters))));
+    }
+
+    private static LockReport report(
+            LockKey key, QueueStanding standing, List<LockHolder> holders, List<LockWaiter> waiters) {
+        return new LockReport(
+                key.name(),
+                LockReport.Type.of(key.kind()),
+                standing.holders().size(),
+                holders,
+                standing.waiters().size(),
+                waiters,
+                holders.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(holders.get(holders.size() - 1).fencingToken()),
+                Map.of(),
+                List.of());
+    }
+
+    /** The holders of a lock. */
+    public Flux<LockHolder> holders(Session session, LockKey key, Subject subject) {
+        LockPath path = LockPath.of(session.root(), key);
+        return children(session, path.path(), subject)
+                .flatMap(names -> holders(session, path, QueueStanding.of(names), subject))
+                .flatMapIterable(holders -> holders);
+    }
+
+    private Mono<List<LockHolder>> holders(Session session, LockPath path, QueueStanding standing, Subject subject) {
+        return read(session, path, standing.holders(), LockReport.MOST_HOLDERS, subject, QueueInspection::holder);
+    }
+
+    private Mono<List<LockWaiter>> waiters(Session session, LockPath path, QueueStanding standing, Subject subject) {
+        return read(session, path, standing.waiters(), LockReport.MOST_WAITERS, subject, QueueInspection::waiter);
+    }
+
+    /** One that is gone meanwhile is left out. */
+    private <T> Mono<List<T>> read(
+            Session session,
+            LockPath path,
+            List<QueueNode> nodes,
+            int most,
+            Subject subject,
+            BiFunction<QueueNode, Content, T> shown) {
+        return Flux.fromIterable(nodes)
+                .take(most)
+                .concatMap(node -> zooKeeper
+                        .content(session, path.of(node.name()))
+                        .flatMap(reply -> {
+                            if (reply.isNoNode()) {
+                                return Mono.<T>empty();
+                            }
+                            return reply.isOk()
+                                    ? Mono.just(shown.apply(node, reply.get()))
+                                    : Mono.error(ZooKeeperFailures.of(subject, reply));
+                        }))
+                .collectList();
+    }
+
+    /** When it got the lock, and until when its session lives, no server tells. */
+    private static LockHolder holder(QueueNode node, Content content) {
+        return new LockHolder(
+                claimId(node, content),
+                node.kind(),
+                content.czxid(),
+                Optional.empty(),
+                Optional.empty(),
+                details(node, content));
+    }
+
+    private static LockWaiter waiter(QueueNode node, Content content) {
+        return new LockWaiter(
+                claimId(node, content), node.kind(), node.permits(), Optional.empty(), details(node, content));
+    }
+
+    private static Map<String, String> details(QueueNode node, Content content) {
+        return Map.of(
+                "session",
+                "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives",
+                "in the queue since",
+                Instant.ofEpochMilli(content.ctime()).toString());
+    }
+
+    private static String claimId(QueueNode node, Content content) {
+        String id = NodeNames.decode(node.claimId()).orElse(node.claimId());
+        String owner = NodeData.owner(content.data());
+        return owner.isEmpty() ? id : id + LockClaim.OWNER_MARK + owner;
+    }
+
+    /** Deletes the node of a holder. */
+    public Mono<Boolean> breakHold(Session session, LockKey key, String claimId, Subject subject) {
+        LockPath path = LockPath.of(session.root(), key);
+        String inNames = NodeNames.ofClaim(claimId);
+        return children(session, path.path(), subject)
+                .flatMapIterable(names -> QueueStanding.of(names).holders())
+                .filter(node -> node.claimId().equals(inNames))
+                .next()
+                .flatMap(node -> zooKeeper.delete(session, path.of(node.name())))
+                .flatMap(deleted -> deleted.isOk() || deleted.isNoNode()
+                        ? Mono.just(deleted.isOk())
+                        : Mono.<Boolean>error(ZooKeeperFailures.of(subject, deleted)))
+                .defaultIfEmpty(false);
+    }
+
+    private Mono<List<String>> children(Session session, String path, Subject subject) {
+        return zooKeeper
+                .sync(session, path)
+                .flatMap(synced -> synced.isOk() || synced.isNoNode()
+                        ? zooKeeper.list(session, path)
+                        : Mono.just(new Reply<List<String>>(synced.code(), path, null)))
+                .flatMap(listed -> {
+                    if (listed.isNoNode()) {
+                        return Mono.just(List.<String>of());
+                    }
+                    return listed.isOk() ? Mono.just(listed.get()) : Mono.error(ZooKeeperFailures.of(subject, listed));
+                });
+    }
+}

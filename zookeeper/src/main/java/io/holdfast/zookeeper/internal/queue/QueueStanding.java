@@ -1,0 +1,40 @@
+package io.holdfast.zookeeper.internal.queue;
+
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Which claims hold a lock and which wait for it, by the names in its queue and nothing else. By the same rules as {@link QueuePosition}, which decides for one
+ * claim.
+ *
+ * @param holders in the order of the queue
+ * @param waiters in the order of the queue
+ */
+public record QueueStanding(List<QueueNode> holders, List<QueueNode> waiters) {
+
+    /**
+     * The standing of all.
+     *
+     * @param names those in the queue, in any order; names that are no places do not count
+     */
+    public static QueueStanding of(Collection<String> names) {
+        List<QueueNode> queue = QueueNode.parseUpTo(Integer.MAX_VALUE - 1, names).stream()
+                .sorted(QueueNode.ORDER)
+                .toList();
+        int holders = 0;
+        while (holders < queue.size() && holds(queue, holders)) {
+            holders++;
+        }
+        return new QueueStanding(queue.subList(0, holders), queue.subList(holders, queue.size()));
+    }
+
+    /** All in front of it hold. */
+    private static boolean holds(List<QueueNode> queue, int place) {
+        QueueNode node = queue.get(place);
+        return switch (node.kind()) {
+            case MUTEX, WRITE -> place == 0;
+            case READ -> place == 0 || !queue.get(place - 1).blocks(node.kind());
+            case SEMAPHORE -> place < node.permits();
+        };
+    }
+}
