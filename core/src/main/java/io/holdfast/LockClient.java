@@ -115,6 +115,7 @@ public interface LockClient {
          * @return a client; nothing was sent yet
          * @throws IllegalArgumentException if an option is out of range or two do not fit, those of the back end included; it names both with
          *     their values. The back end is not closed then, whatever {@link #closeBackend} says: close it, or build a client that fits
+         * @throws UnsupportedOperationException if the options have a {@link LockOptions#minHoldTime()} that the back end cannot keep
          */
         LockClient build();
     }

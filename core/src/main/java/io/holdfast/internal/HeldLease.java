@@ -53,6 +53,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** Written once, by the one whose asking for the release counts. */
     private volatile long releasedAtNanos;
 
+    /** Written when the lease is handed out, and again if no work has begun under it. */
+    private volatile boolean handedOut;
+
     /** Of the automatic renewals since the last one that was confirmed; for the words of a loss only. */
     private volatile @Nullable LockBackendException lastRenewalFailure;
 
@@ -92,6 +95,22 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     LockClaim claim() {
         return claim;
+    }
+
+    /** As the next renewal carries it: for the usual lease, or for the rest of the minimum. */
+    LockClaim renewal() {
+        LockTerms terms = lock.terms();
+        return terms.minHoldNanos() == 0
+                ? claim
+                : claim.withLease(MinHold.lease(
+                        lock.options().leaseDuration(),
+                        keptUntilNanos() - lock.engine().alarms.now(),
+                        terms.operationNanos()));
+    }
+
+    /** The store keeps what was handed out until then. */
+    private long keptUntilNanos() {
+        return grantedAtNanos + lock.terms().minHoldNanos();
     }
 
     long fencingToken() {
@@ -164,12 +183,20 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     /** Its holder is about to have it. */
     void handedOut() {
+        handedOut = true;
         story.begun(lock.engine().events);
     }
 
+    /** The least hold time counts only if it was handed out. */
     void release() {
         long now = lock.engine().alarms.now();
         decide(s -> s.releaseAsked(now));
+    }
+
+    /** No work has begun under it: there is nothing to keep the lock for. */
+    void releaseUnused() {
+        handedOut = false;
+        release();
     }
 
     void close() {
@@ -300,7 +327,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 try {
                     signals.releaseAsked(); // first: nested work must not go on when the next owner is let in
                 } finally {
-                    ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
+                    endAtStore(state.validUntilNanos(), this);
                 }
             }
             case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
@@ -321,7 +348,15 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signalLoss(() -> {});
         } else {
             // In this order: the release may let the next owner in, while the work under this lease goes on.
-            signalLoss(() -> ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+            signalLoss(() -> endAtStore(lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+        }
+    }
+
+    private void endAtStore(long untilNanos, ReleaseLoop.Result result) {
+        if (handedOut && lock.terms().minHoldNanos() > 0) {
+            ReleaseLoop.start(lock, claim, keptUntilNanos(), Validity.later(untilNanos, keptUntilNanos()), result);
+        } else {
+            ReleaseLoop.start(lock, claim, untilNanos, result);
         }
     }
 

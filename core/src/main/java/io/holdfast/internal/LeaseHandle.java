@@ -61,6 +61,11 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
     }
 
     @Override
+    public void releaseUnused() {
+        held.releaseUnused();
+    }
+
+    @Override
     public Context enter(Context context) {
         return HeldLocks.with(this, context);
     }
@@ -95,7 +100,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
 
                                 @Override
                                 public Mono<Renewal> ask() {
-                                    return engine.backend.renew(held.claim());
+                                    return engine.backend.renew(held.renewal());
                                 }
 
                                 @Override

@@ -95,6 +95,11 @@ final class NestedLease implements EngineLease {
     }
 
     @Override
+    public void releaseUnused() {
+        release().subscribe(none -> {}, failure -> {});
+    }
+
+    @Override
     public void release(Holder holder) {
         stopWatchingLoss();
         Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));

@@ -13,5 +13,11 @@ public enum LockFeature {
     SEMAPHORE,
 
     /** {@link LockClaim#tokenFloor()} is honoured. Needed of a member of a quorum. */
-    TOKEN_FLOOR
+    TOKEN_FLOOR,
+
+    /**
+     * The store keeps a claim until its lease ends, also when the client that holds it is gone, and a renewal sets that end anew, later or
+     * earlier. So {@link io.holdfast.LockOptions#minHoldTime()} can be kept. A store that ends all claims of a client with its session cannot.
+     */
+    MIN_HOLD
 }

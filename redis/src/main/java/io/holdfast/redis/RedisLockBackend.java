@@ -85,6 +85,13 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockBackend implements LockBackend {
 
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO,
+            LockFeature.READ_WRITE,
+            LockFeature.SEMAPHORE,
+            LockFeature.TOKEN_FLOOR,
+            LockFeature.MIN_HOLD);
+
     private final LockOperations operations;
 
     private RedisLockBackend(LockOperations operations) {
@@ -224,7 +231,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Set<LockFeature> features() {
-        return Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.TOKEN_FLOOR);
+        return FEATURES;
     }
 
     @Override

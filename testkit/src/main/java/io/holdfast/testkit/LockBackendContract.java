@@ -21,4 +21,5 @@ public interface LockBackendContract
                 PushContract,
                 SharedKindsContract,
                 WithdrawalContract,
-                ManyLocksContract {}
+                ManyLocksContract,
+                MinHoldContract {}

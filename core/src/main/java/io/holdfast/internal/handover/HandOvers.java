@@ -176,7 +176,7 @@ public final class HandOvers {
     public Reply.@Nullable Ask<Renewal> renew(LockClaim claim) {
         Waiter waiter = waiters.get(claim.id());
         Turn turn = waiter == null ? null : waiter.of.requests.renewed(waiter);
-        return turn == null ? null : new Reply.Ask<>(turn, turn.claim());
+        return turn == null ? null : new Reply.Ask<>(turn, turn.claim().withLease(claim.lease()));
     }
 
     /**

@@ -46,8 +46,10 @@ public final class MasterChecks {
     /** What a lock over these masters offers. */
     public static Set<LockFeature> featuresOf(List<LockBackend> masters) {
         Set<LockFeature> common = EnumSet.of(LockFeature.TOKEN_FLOOR);
-        if (masters.stream().allMatch(it -> it.features().contains(LockFeature.READ_WRITE))) {
-            common.add(LockFeature.READ_WRITE);
+        for (LockFeature feature : List.of(LockFeature.READ_WRITE, LockFeature.MIN_HOLD)) {
+            if (masters.stream().allMatch(it -> it.features().contains(feature))) {
+                common.add(feature);
+            }
         }
         return Collections.unmodifiableSet(common);
     }
