@@ -261,6 +261,12 @@ final class HandOverShard {
                         error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
     }
 
+    LockHolder holder(String name, LockHolder atStore) {
+        synchronized (locks) {
+            return locks.holder(name, atStore);
+        }
+    }
+
     List<String> contents() {
         synchronized (locks) {
             return locks.contents();

@@ -11,6 +11,7 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -64,7 +65,11 @@ final class HandingOver implements ForwardingLockBackend {
     }
 
     private HandOverShard shard(LockClaim claim) {
-        int hash = claim.key().name().hashCode();
+        return shard(claim.key());
+    }
+
+    private HandOverShard shard(LockKey key) {
+        int hash = key.name().hashCode();
         return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
     }
 
@@ -123,6 +128,12 @@ final class HandingOver implements ForwardingLockBackend {
                         }
                     });
         });
+    }
+
+    /** A claim of this process that has the lock by a hand-over is told in the place of the claim that the store knows. */
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        return store.holders(key).map(holder -> shard(key).holder(key.name(), holder));
     }
 
     @Override

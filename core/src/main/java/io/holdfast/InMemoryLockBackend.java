@@ -8,6 +8,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -106,6 +107,18 @@ public final class InMemoryLockBackend implements LockBackend {
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Flux.from(subscriber -> open(claim, Operators.toCoreSubscriber(subscriber)));
+    }
+
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        requireNonNull(key, "key");
+        return Mono.fromCallable(() -> {
+                    synchronized (monitor) {
+                        failIfClosed("ask for the holders of", key.name());
+                        return locks.holders(key, now());
+                    }
+                })
+                .flatMapIterable(holders -> holders);
     }
 
     @Override

@@ -33,7 +33,8 @@ import reactor.core.scheduler.Schedulers;
  * claim that waits in this process.
  *
  * <p><b>What changes</b>: a release completes when the lock was passed on in this process; only the last one of a turn waits for the store.
- * Inspectors of the store show one waiter for each process and name, and the token up to which the block reaches.
+ * Inspectors of the store show one waiter for each process and name, and the token up to which the block reaches. {@link LockBackend#holders} of the
+ * decorated back end tells the claim of this process that has the lock now.
  *
  * <p><b>For what</b>: mutexes. Read/write locks and semaphores go to the store, as do claims that do not wait. So does everything where the store does not have
  * {@link LockFeature#TOKEN_FLOOR}: of the back ends of

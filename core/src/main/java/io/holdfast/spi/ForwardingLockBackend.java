@@ -1,5 +1,6 @@
 package io.holdfast.spi;
 
+import io.holdfast.LockHolder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -43,6 +44,11 @@ public interface ForwardingLockBackend extends LockBackend {
     @Override
     default Flux<Renewal> renewAll(List<LockClaim> claims) {
         return delegate().renewAll(claims);
+    }
+
+    @Override
+    default Flux<LockHolder> holders(LockKey key) {
+        return delegate().holders(key);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.spi;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -93,6 +94,22 @@ public interface LockBackend {
         return Flux.fromIterable(claims)
                 .flatMapSequential(claim ->
                         renew(claim).onErrorResume(LockBackendException.class, e -> Mono.just(new Renewal.Unknown(e))));
+    }
+
+    /**
+     * Asks which claims hold a lock now. Writes nothing in the store, ends no hold and serves no waiter.
+     *
+     * <p>A claim whose lease is over holds nothing, although it may still be stored. A grant that was pushed to a waiter and is not confirmed yet counts.
+     * The default fails with {@link UnsupportedOperationException}.
+     *
+     * @param key which lock; {@link LockKey#permits()} does not matter, and for either side of a read/write lock the holders of both sides are told
+     * @return the holders, those with lower tokens first; empty when no claim holds the lock. A store may leave out some of more than 100
+     * @see LockFeature#HOLDERS
+     */
+    default Flux<LockHolder> holders(LockKey key) {
+        return Flux.error(() -> new UnsupportedOperationException(
+                "back end %s cannot tell the holders of a lock: it does not have %s, only %s"
+                        .formatted(name(), LockFeature.HOLDERS, features())));
     }
 
     /**

@@ -8,7 +8,8 @@ import java.time.Duration;
  * One acquisition's identity towards the store. All looks, renewals and the release of one acquisition carry the same id.
  *
  * @param key which lock
- * @param id made by the engine, 128 random bits, printable ASCII; never used again for another acquisition
+ * @param id made by the engine: 128 random bits in hexadecimal, which are never used again for another acquisition, then {@value #OWNER_MARK} and
+ *     the {@linkplain #owner() label of the owner}. Printable ASCII. A back end that keeps the id can tell its holders without keeping more
  * @param lease how long the store shall keep the lock without a renewal; whole milliseconds are honoured
  * @param waiting what the store does when the lock is not available
  * @param attempt 1, 2, … counts the looks of this claim; in a renewal or release, the number of looks sent so far
@@ -16,6 +17,9 @@ import java.time.Duration;
  *     without {@link LockFeature#TOKEN_FLOOR}.
  */
 public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor) {
+
+    /** Stands in an id before the label of the owner. */
+    public static final char OWNER_MARK = '@';
 
     /**
      * Checks the parts.
@@ -96,5 +100,25 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      */
     public LockClaim withWaiting(Waiting how) {
         return new LockClaim(key, id, lease, how, attempt, tokenFloor);
+    }
+
+    /**
+     * The label of the client that made this claim, for the eyes of an operator: {@code orders:host-7:4711}.
+     *
+     * @return the label; empty for a claim without one
+     */
+    public String owner() {
+        return ownerOf(id);
+    }
+
+    /**
+     * The label in a claim id.
+     *
+     * @param id a claim id
+     * @return what stands behind the first {@value #OWNER_MARK}; empty for an id without it
+     */
+    public static String ownerOf(String id) {
+        int mark = id.indexOf(OWNER_MARK);
+        return mark < 0 ? "" : id.substring(mark + 1);
     }
 }

@@ -19,5 +19,8 @@ public enum LockFeature {
      * The store keeps a claim until its lease ends, also when the client that holds it is gone, and a renewal sets that end anew, later or
      * earlier. So {@link io.holdfast.LockOptions#minHoldTime()} can be kept. A store that ends all claims of a client with its session cannot.
      */
-    MIN_HOLD
+    MIN_HOLD,
+
+    /** {@link LockBackend#holders} is supported. */
+    HOLDERS
 }

@@ -22,4 +22,5 @@ public interface LockBackendContract
                 SharedKindsContract,
                 WithdrawalContract,
                 ManyLocksContract,
-                MinHoldContract {}
+                MinHoldContract,
+                HoldersContract {}

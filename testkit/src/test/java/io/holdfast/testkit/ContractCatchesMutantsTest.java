@@ -3,6 +3,7 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -99,6 +100,16 @@ class ContractCatchesMutantsTest {
         assertThat(failuresOf(KeepsQueued::new)).contains("releaseOfAQueuedClaimGivesUpItsPlace");
     }
 
+    @Test
+    void holdersOfAnEarlierMomentAreCaught() {
+        assertThat(failuresOf(RemembersHolders::new)).contains("freeLockHasNoHolder");
+    }
+
+    @Test
+    void holdersOfOneSideAloneAreCaught() {
+        assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockTellAllItsHolders");
+    }
+
     /** Runs the contract without JUnit, since these failures are wanted. */
     private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
         Set<String> failures = new TreeSet<>();
@@ -136,6 +147,38 @@ class ContractCatchesMutantsTest {
         public Flux<Renewal> renewAll(List<LockClaim> claims) {
             return delegate.renewAll(claims)
                     .map(answer -> new Renewal.Unknown(new LockBackendException("", "unknown", true, null)));
+        }
+    }
+
+    /** Tells who held the lock when it was taken last. */
+    private record RemembersHolders(LockBackend delegate, Map<LockKey, List<LockHolder>> last)
+            implements ForwardingLockBackend {
+
+        RemembersHolders(LockBackend delegate) {
+            this(delegate, new ConcurrentHashMap<>());
+        }
+
+        @Override
+        public Flux<LockHolder> holders(LockKey key) {
+            return delegate.holders(key)
+                    .collectList()
+                    .map(now -> now.isEmpty() ? last.getOrDefault(key, now) : now)
+                    .flatMapIterable(told -> told);
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim)
+                    .delayUntil(answer -> delegate.holders(claim.key())
+                            .collectList()
+                            .doOnNext(now -> last.putIfAbsent(claim.key(), now)));
+        }
+    }
+
+    private record TellsOneSide(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Flux<LockHolder> holders(LockKey key) {
+            return delegate.holders(key).filter(holder -> holder.kind() == key.kind());
         }
     }
 

@@ -69,6 +69,18 @@ final class ClaimTable {
         }
     }
 
+    /** The claim of this process that has the lock now, under a claim that holds it at the store. Null if there is none. */
+    @Nullable
+    Waiter owner(String name, String storeClaimId) {
+        for (HandOver lock : locks.getOrDefault(name, List.of())) {
+            Turn turn = lock.holding;
+            if (turn != null && turn.watched().id().equals(storeClaimId)) {
+                return turn.owner;
+            }
+        }
+        return null;
+    }
+
     /** Whether claims of this process wait for the lock that this one wants. */
     boolean hasWaiters(LockClaim claim) {
         if (claim.key().kind() == LockKind.MUTEX) {

@@ -64,10 +64,16 @@ class HandOver {
     /** The turn after the one that holds the lock. */
     Turn next(Waiter first) {
         if (next == null) {
-            String id = first.id + "t" + Integer.toString(turns++, Character.MAX_RADIX);
-            next = new Turn(this, LockClaim.first(key, id, lease, Waiting.QUEUE));
+            next = new Turn(this, LockClaim.first(key, idOfTurn(first.id, turns++), lease, Waiting.QUEUE));
         }
         return next;
+    }
+
+    /** The owner's label stays at the end. */
+    private static String idOfTurn(String id, int turn) {
+        int mark = id.indexOf(LockClaim.OWNER_MARK);
+        int end = mark < 0 ? id.length() : mark;
+        return id.substring(0, end) + 't' + Integer.toString(turn, Character.MAX_RADIX) + id.substring(end);
     }
 
     /** The store has granted the lock to the next turn. */

@@ -1,5 +1,6 @@
 package io.holdfast.internal.handover;
 
+import io.holdfast.LockHolder;
 import io.holdfast.internal.handover.Waiter.Standing;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
@@ -239,6 +240,18 @@ public final class HandOvers {
             waiters.remove(waiter);
         }
         return reply;
+    }
+
+    /**
+     * What the store says of a holder, with the claim of this process that has the lock now in its place.
+     *
+     * @param name of the lock
+     * @param atStore what the store says
+     * @return the same for a claim that this process does not hand over
+     */
+    public LockHolder holder(String name, LockHolder atStore) {
+        Waiter owner = waiters.owner(name, atStore.claimId());
+        return owner == null ? atStore : owner.shown(atStore);
     }
 
     /**

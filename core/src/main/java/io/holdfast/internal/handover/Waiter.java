@@ -1,7 +1,11 @@
 package io.holdfast.internal.handover;
 
+import io.holdfast.LockHolder;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -68,6 +72,13 @@ public final class Waiter {
     void leave() {
         standing = Standing.OUTSIDE;
         turn = null;
+    }
+
+    /** In the place of the claim under which it has the lock. For how long it has had it is not known: that claim may have had other owners. */
+    LockHolder shown(LockHolder atStore) {
+        Map<String, String> details = new LinkedHashMap<>(atStore.details());
+        details.put("claim at the store", atStore.claimId());
+        return new LockHolder(id, atStore.kind(), token, Optional.empty(), atStore.left(), details);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.holdfast.internal.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockHolder;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -12,10 +13,12 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
@@ -105,7 +108,7 @@ final class LockQueue {
         if (holder == null || holder.isOver(now)) {
             return new Renewal.NotHeld();
         }
-        hold(claim.id(), new Holder(holder.look(), holder.token(), now + nanos(claim.lease())));
+        hold(claim.id(), holder.until(now + nanos(claim.lease())));
         return new Renewal.Held(claim.lease());
     }
 
@@ -165,6 +168,15 @@ final class LockQueue {
         return holders.isEmpty() && waiters.isEmpty() && interested.isEmpty();
     }
 
+    /** Those that hold the lock, lower tokens first. Ends nothing. */
+    List<LockHolder> holders(long now) {
+        return holders.values().stream()
+                .filter(holder -> !holder.isOver(now))
+                .sorted(Comparator.comparingLong(Holder::token))
+                .map(holder -> holder.shown(now))
+                .toList();
+    }
+
     List<String> contents() {
         List<String> lines = new ArrayList<>();
         holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.look()), it.token())));
@@ -212,14 +224,14 @@ final class LockQueue {
     private Holder grant(Waiter waiter, long now) {
         LockClaim look = waiter.look();
         long expiry = now + Math.min(CLAIM_NANOS, nanos(look.lease()));
-        Holder holder = new Holder(look, tokens.next(look.tokenFloor()), expiry);
+        Holder holder = new Holder(look, tokens.next(look.tokenFloor()), now, expiry);
         hold(look.id(), holder);
         return holder;
     }
 
     private LockAttempt confirm(Holder holder, LockClaim look, long now) {
         long token = tokens.raised(holder.token(), look.tokenFloor());
-        hold(look.id(), new Holder(look, token, now + nanos(look.lease())));
+        hold(look.id(), new Holder(look, token, holder.sinceNanos(), now + nanos(look.lease())));
         return new LockAttempt.Acquired(token, look.lease());
     }
 
@@ -275,7 +287,21 @@ final class LockQueue {
         }
     }
 
-    private record Holder(LockClaim look, long token, long expiryNanos) {
+    private record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
+
+        Holder until(long expiryNanos) {
+            return new Holder(look, token, sinceNanos, expiryNanos);
+        }
+
+        LockHolder shown(long now) {
+            return new LockHolder(
+                    look.id(),
+                    look.key().kind(),
+                    token,
+                    Optional.of(Duration.ofNanos(now - sinceNanos)),
+                    Optional.of(Duration.ofNanos(expiryNanos - now)),
+                    Map.of());
+        }
 
         boolean isOver(long now) {
             return expiryNanos - now <= 0;

@@ -1,5 +1,6 @@
 package io.holdfast.internal.memory;
 
+import io.holdfast.LockHolder;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -103,6 +104,18 @@ public final class LockTable {
         Outcome<Ownership> outcome = queue.release(claim, now);
         dropIfEmpty(lock, queue);
         return outcome;
+    }
+
+    /**
+     * The holders of a lock. Changes nothing.
+     *
+     * @param key which lock
+     * @param now the server's time
+     * @return those with lower tokens first
+     */
+    public List<LockHolder> holders(LockKey key, long now) {
+        LockQueue queue = queues.get(LockId.of(key));
+        return queue == null ? List.of() : queue.holders(now);
     }
 
     /**

@@ -1,0 +1,156 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.LockHolder;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.List;
+import org.assertj.core.groups.Tuple;
+import org.junit.jupiter.api.Test;
+
+/** Which claims hold a lock, as the store tells it. */
+interface HoldersContract extends LockBackendUnderTest {
+
+    private void needs(LockFeature feature) {
+        assumeTrue(backend().features().contains(LockFeature.HOLDERS), "needs HOLDERS");
+        assumeTrue(backend().features().contains(feature), "needs " + feature);
+    }
+
+    private List<LockHolder> holders(Contest contest, LockKind kind) {
+        return holders(contest, backend(), kind);
+    }
+
+    private static List<LockHolder> holders(Contest contest, LockBackend backend, LockKind kind) {
+        return contest.answer(backend.holders(LockKey.of(kind, contest.name())).collectList());
+    }
+
+    @Test
+    default void holderIsToldToEachClient() {
+        needs(LockFeature.HOLDERS);
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.looker();
+            long token = holder.mustAcquire();
+
+            for (LockBackend client : List.of(backend(), anotherClient())) {
+                List<LockHolder> told = holders(contest, client, LockKind.MUTEX);
+                assertThat(told).hasSize(1);
+                LockHolder it = told.get(0);
+                assertThat(it.claimId()).isEqualTo(holder.claim().id());
+                assertThat(it.owner()).isEqualTo(holder.claim().owner());
+                assertThat(it.kind()).isEqualTo(LockKind.MUTEX);
+                assertThat(it.fencingToken()).isEqualTo(token);
+                it.left().ifPresent(left -> assertThat(left).isBetween(Duration.ofMillis(1), Contest.LONG));
+                it.held().ifPresent(held -> assertThat(held).isBetween(Duration.ZERO, Contest.LONG));
+            }
+            holder.mustHold();
+        }
+    }
+
+    @Test
+    default void freeLockHasNoHolder() {
+        needs(LockFeature.HOLDERS);
+        try (Contest contest = new Contest(this)) {
+            assertThat(holders(contest, LockKind.MUTEX)).isEmpty();
+            contest.holder().release();
+            assertThat(holders(contest, LockKind.MUTEX)).isEmpty();
+        }
+    }
+
+    @Test
+    default void claimWhoseLeaseIsOverIsNoHolder() {
+        needs(LockFeature.HOLDERS);
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.holder(lease());
+            makeExpire(expired.claim());
+            assertThat(holders(contest, LockKind.MUTEX)).isEmpty();
+        }
+    }
+
+    /** Asking grants nothing and ends nothing: the waiter gets the lock by the release, with its place as before. */
+    @Test
+    default void waiterIsNoHolderBeforeItHasTheLock() {
+        needs(LockFeature.HOLDERS);
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            assertThat(waiter.look()).isNotInstanceOf(LockAttempt.Acquired.class);
+
+            assertThat(holders(contest, LockKind.MUTEX))
+                    .extracting(LockHolder::claimId)
+                    .containsExactly(holder.claim().id());
+
+            holder.release();
+            long token = waiter.mustBeGranted();
+            List<LockHolder> told = holders(contest, LockKind.MUTEX);
+            assertThat(told)
+                    .extracting(LockHolder::claimId)
+                    .containsExactly(waiter.claim().id());
+            assertThat(told).extracting(LockHolder::fencingToken).containsExactly(token);
+        }
+    }
+
+    @Test
+    default void bothSidesOfAReadWriteLockTellAllItsHolders() {
+        needs(LockFeature.READ_WRITE);
+        try (Contest contest = new Contest(this)) {
+            Contender reader = contest.of(LockKind.READ, Waiting.NONE);
+            Contender another = contest.of(LockKind.READ, Waiting.NONE);
+            reader.mustAcquire();
+            another.mustAcquire();
+            for (LockKind side : List.of(LockKind.READ, LockKind.WRITE)) {
+                assertThat(holders(contest, side))
+                        .extracting(LockHolder::claimId, LockHolder::kind)
+                        .containsExactly(tupleOf(reader, LockKind.READ), tupleOf(another, LockKind.READ));
+            }
+            reader.release();
+            another.release();
+            Contender writer = contest.of(LockKind.WRITE, Waiting.NONE);
+            writer.mustAcquire();
+            assertThat(holders(contest, LockKind.READ))
+                    .extracting(LockHolder::claimId, LockHolder::kind)
+                    .containsExactly(tupleOf(writer, LockKind.WRITE));
+        }
+    }
+
+    private static Tuple tupleOf(Contender contender, LockKind kind) {
+        return tuple(contender.claim().id(), kind);
+    }
+
+    @Test
+    default void eachPermitHasAHolder() {
+        needs(LockFeature.SEMAPHORE);
+        try (Contest contest = new Contest(this)) {
+            List<Contender> holders = List.of(
+                    contest.permit(3, Waiting.NONE), contest.permit(3, Waiting.NONE), contest.permit(3, Waiting.NONE));
+            List<Long> tokens = holders.stream().map(Contender::mustAcquire).toList();
+            List<LockHolder> told = holders(contest, LockKind.SEMAPHORE);
+            assertThat(told)
+                    .extracting(LockHolder::claimId)
+                    .containsExactlyElementsOf(
+                            holders.stream().map(it -> it.claim().id()).toList());
+            assertThat(told).extracting(LockHolder::fencingToken).containsExactlyElementsOf(tokens);
+            assertThat(told).extracting(LockHolder::kind).containsOnly(LockKind.SEMAPHORE);
+        }
+    }
+
+    @Test
+    default void locksOfOtherKindsAndNamesHaveOtherHolders() {
+        needs(LockFeature.HOLDERS);
+        try (Contest contest = new Contest(this)) {
+            contest.holder();
+            LockKey otherName = LockKey.of(LockKind.MUTEX, contest.name() + "/other");
+            assertThat(contest.answer(backend().holders(otherName).collectList()))
+                    .isEmpty();
+            assertThat(holders(contest, LockKind.READ)).isEmpty();
+            assertThat(holders(contest, LockKind.SEMAPHORE)).isEmpty();
+        }
+    }
+}
