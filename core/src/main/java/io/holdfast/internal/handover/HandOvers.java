@@ -2,6 +2,7 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.LockHolder;
 import io.holdfast.internal.handover.Waiter.Standing;
+import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
@@ -171,13 +172,19 @@ public final class HandOvers {
     /**
      * A claim is renewed.
      *
-     * @param claim which
+     * @param claim which; with its lease, which may be shorter than that of the turn
+     * @param now the time
      * @return the turn to renew instead; null for the claim itself
      */
-    public Reply.@Nullable Ask<Renewal> renew(LockClaim claim) {
+    public Reply.@Nullable Ask<Renewal> renew(LockClaim claim, long now) {
         Waiter waiter = waiters.get(claim.id());
         Turn turn = waiter == null ? null : waiter.of.requests.renewed(waiter);
-        return turn == null ? null : new Reply.Ask<>(turn, turn.claim().withLease(claim.lease()));
+        if (turn == null) {
+            return null;
+        }
+        long leaseNanos = claim.lease().toNanos();
+        turn.shorten(Validity.until(now, leaseNanos), now + leaseNanos, now);
+        return new Reply.Ask<>(turn, turn.claim().withLease(claim.lease()));
     }
 
     /**

@@ -70,6 +70,8 @@ public final class Turn {
     boolean isReserving;
     boolean isDoubted;
     int handOvers;
+    private boolean isShortened;
+    private long shortenedAtNanos;
     private long begunAtNanos;
     long validUntilNanos;
 
@@ -132,7 +134,23 @@ public final class Turn {
         begunAtNanos = now;
     }
 
-    void extend(long until, long expires) {
+    /**
+     * A request that is sent now may let the store end it earlier, whether it is answered or not. Requests that were sent before may have been
+     * carried out before, so what they promise does not count any more.
+     */
+    void shorten(long until, long expires, long now) {
+        if (until - validUntilNanos < 0) {
+            validUntilNanos = until;
+            expiresAtNanos = expires;
+            shortenedAtNanos = now;
+            isShortened = true;
+        }
+    }
+
+    void extend(long sent, long until, long expires) {
+        if (isShortened && sent - shortenedAtNanos < 0) {
+            return;
+        }
         if (until - validUntilNanos > 0) {
             validUntilNanos = until;
             expiresAtNanos = expires;
