@@ -164,6 +164,15 @@ public interface LockClient {
     ReactiveMultiLock all(ReactiveLock... locks);
 
     /**
+     * An election of one leader among many candidates.
+     *
+     * @param name 1 to 512 bytes in UTF-8, any characters, not blank; that of the mutex whose holder leads
+     * @return an election with the client's default options; nothing was sent
+     * @throws IllegalArgumentException if the name is not one
+     */
+    LeaderElection election(String name);
+
+    /**
      * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.
      *
      * @return completes when it answered; fails with {@link LockBackendException} when it did not within the operation timeout, which

@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
@@ -91,6 +92,11 @@ final class DefaultLockClient implements LockClient {
     public ReactiveMultiLock all(ReactiveLock... locks) {
         return new DefaultMultiLock(MultiLockSettings.of(
                 Stream.of(requireNonNull(locks, "locks")).map(this::ownSettings).toList()));
+    }
+
+    @Override
+    public LeaderElection election(String name) {
+        return new DefaultLeaderElection(new LockSettings(engine, LockKey.of(LockKind.MUTEX, name), defaults));
     }
 
     private LockSettings ownSettings(ReactiveLock lock) {

@@ -23,4 +23,5 @@ public interface LockBackendContract
                 WithdrawalContract,
                 ManyLocksContract,
                 MinHoldContract,
+                ElectionContract,
                 HoldersContract {}

@@ -2,7 +2,6 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.LockHolder;
 import io.holdfast.internal.handover.Waiter.Standing;
-import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
@@ -182,8 +181,7 @@ public final class HandOvers {
         if (turn == null) {
             return null;
         }
-        long leaseNanos = claim.lease().toNanos();
-        turn.shorten(Validity.until(now, leaseNanos), now + leaseNanos, now);
+        turn.shorten(claim.lease(), now);
         return new Reply.Ask<>(turn, turn.claim().withLease(claim.lease()));
     }
 

@@ -3,6 +3,7 @@ package io.holdfast.internal.handover;
 import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** One claim at the store: its place in the queue there, and what it may give away once it holds the lock. Used as {@link Waiter} is. */
@@ -135,15 +136,20 @@ public final class Turn {
     }
 
     /**
-     * A request that is sent now may let the store end it earlier, whether it is answered or not. Requests that were sent before may have been
-     * carried out before, so what they promise does not count any more.
+     * A request with a shorter lease is sent now, and may let the store end this turn earlier, whether it is answered or not. Requests that were sent
+     * before may be carried out before it, so what they promise does not count any more.
      */
-    void shorten(long until, long expires, long now) {
+    void shorten(Duration lease, long now) {
+        long leaseNanos = lease.toNanos();
+        if (leaseNanos >= claim.lease().toNanos()) {
+            return;
+        }
+        isShortened = true;
+        shortenedAtNanos = now;
+        long until = Validity.until(now, leaseNanos);
         if (until - validUntilNanos < 0) {
             validUntilNanos = until;
-            expiresAtNanos = expires;
-            shortenedAtNanos = now;
-            isShortened = true;
+            expiresAtNanos = now + leaseNanos;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
@@ -42,6 +43,12 @@ final class ObservedLockClient implements LockClient {
                 .map(lock -> lock instanceof ObservedLock observed ? observed.unobserved() : lock)
                 .toArray(ReactiveLock[]::new);
         return new ObservedMultiLock(client.all(unobserved), observing);
+    }
+
+    /** Not observed: a candidate stands for as long as its process lives. The events of its lock are counted. */
+    @Override
+    public LeaderElection election(String name) {
+        return client.election(name);
     }
 
     @Override
