@@ -6,6 +6,7 @@ import io.holdfast.LeaderElection;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
+import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
@@ -92,6 +93,11 @@ final class DefaultLockClient implements LockClient {
     public ReactiveMultiLock all(ReactiveLock... locks) {
         return new DefaultMultiLock(MultiLockSettings.of(
                 Stream.of(requireNonNull(locks, "locks")).map(this::ownSettings).toList()));
+    }
+
+    @Override
+    public Mono<LockLease> adopt(String exported) {
+        return Adoption.of(engine, defaults.options(), requireNonNull(exported, "exported"));
     }
 
     @Override

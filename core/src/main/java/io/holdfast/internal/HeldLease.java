@@ -36,6 +36,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
 
+    private static final AtomicReferenceFieldUpdater<HeldLease, LeaseExport> EXPORT =
+            AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseExport.class, "export");
+
     private final LockSettings lock;
     private final LockClaim claim;
     private final long fencingToken;
@@ -46,6 +49,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private final LeaseStory story = new LeaseStory();
 
     private volatile LeaseState state;
+
+    /** Written once, by the first that asks for the text. */
+    private volatile @Nullable LeaseExport export;
 
     /** Written once, after the lease is open. */
     private volatile @Nullable ClaimWatch watch;
@@ -84,7 +90,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         watch = claimed;
         claimed.handTo(this);
         boolean unused = claimed.armedSoFar();
-        if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED) {
+        if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED || state.phase() == Phase.EXPORTED) {
             claimed.dispose(); // it ended before there was a watch to end
         }
     }
@@ -121,8 +127,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return state.phase() == Phase.HELD;
     }
 
+    /** By its holder, in one way or the other: nothing is nested in it any more, and no loss is to be told. */
     boolean isReleased() {
-        return state.phase() == Phase.RELEASED || state.phase() == Phase.RELEASING;
+        return switch (state.phase()) {
+            case RELEASED, RELEASING, EXPORTING, EXPORTED -> true;
+            case HELD, LOST -> false;
+        };
     }
 
     int renewalFailures() {
@@ -174,6 +184,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private Loss loss() {
         LeaseState current = state;
         LossReason reason = current.lossReason();
+        if (current.phase() == Phase.EXPORTING || current.phase() == Phase.EXPORTED) {
+            return Loss.handedOn();
+        }
         return reason == null ? Loss.released() : Loss.of(current, reason, lock.options(), lastRenewalFailure);
     }
 
@@ -197,6 +210,44 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     void releaseUnused() {
         handedOut = false;
         release();
+    }
+
+    /** False when it was asked for before. What becomes of it is told to the export. */
+    boolean export(LeaseExport wanted) {
+        if (!EXPORT.compareAndSet(this, null, wanted)) {
+            return false;
+        }
+        long now = lock.engine().alarms.now();
+        decide(s -> s.exportAsked(now));
+        Phase phase = state.phase();
+        if (phase != Phase.EXPORTING && phase != Phase.EXPORTED) {
+            wanted.failed(lost()); // it had ended before
+        }
+        return true;
+    }
+
+    void exportCancelled() {
+        decide(LeaseState::exportCancelled);
+    }
+
+    /** The text comes last: another process may hold the lock from then on. */
+    private void exported() {
+        long left = lock.terms().minHoldNanos() == 0
+                ? 0
+                : Math.max(0, keptUntilNanos() - lock.engine().alarms.now());
+        boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
+        end(() -> {});
+        LeaseExport wanted = export;
+        if (wanted != null) {
+            LockClaim usual = claim.withLease(lock.options().leaseDuration());
+            wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+        }
+    }
+
+    /** The renewal did not go out, since it is not held any more. */
+    void renewalNotSent() {
+        long now = lock.engine().alarms.now();
+        decide(s -> s.renewalFailed(true, now));
     }
 
     void close() {
@@ -320,6 +371,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private void act(LeaseAction action) {
         switch (action) {
             case NONE -> {}
+            case STOP_RENEWING -> lock.engine().alarms.off(alarm);
+            case EXPORT -> Turn.runUsersCode(this::exported);
             case RENEW -> lock.engine().renewals.add(this);
             case RELEASE -> {
                 releasedAtNanos = lock.engine().alarms.now();
@@ -379,6 +432,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signals.end(state.lossReason() == null ? null : lost());
         } finally {
             then.run();
+            LeaseExport wanted = export;
+            if (wanted != null && state.lossReason() != null) {
+                wanted.failed(lost());
+            }
             lock.engine().ended(this); // last: whoever waits for the end of all finds the release begun
         }
     }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -70,6 +71,13 @@ final class NestedLease implements EngineLease {
     @Override
     public Mono<Void> renew() {
         return Mono.defer(() -> isValid() ? outermost.renew() : Mono.error(lost()));
+    }
+
+    @Override
+    public Mono<String> export() {
+        return Mono.error(() -> new IllegalStateException(
+                "a nested lease of lock '%s' cannot be handed on: export the outermost one"
+                        .formatted(Printable.text(lockName()))));
     }
 
     @Override

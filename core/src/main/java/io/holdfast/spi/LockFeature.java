@@ -22,5 +22,11 @@ public enum LockFeature {
     MIN_HOLD,
 
     /** {@link LockBackend#holders} is supported. */
-    HOLDERS
+    HOLDERS,
+
+    /**
+     * Any client of the store that knows a held claim may renew and release it, also one that has not made it. So {@link
+     * io.holdfast.LockLease#export()} is possible. A store that ties claims to the session, or to the memory, of their client does not have it.
+     */
+    HAND_ON
 }

@@ -90,7 +90,8 @@ public final class RedisLockBackend implements LockBackend {
             LockFeature.READ_WRITE,
             LockFeature.SEMAPHORE,
             LockFeature.TOKEN_FLOOR,
-            LockFeature.MIN_HOLD);
+            LockFeature.MIN_HOLD,
+            LockFeature.HAND_ON);
 
     private final LockOperations operations;
 

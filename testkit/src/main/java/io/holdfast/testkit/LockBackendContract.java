@@ -24,4 +24,5 @@ public interface LockBackendContract
                 ManyLocksContract,
                 MinHoldContract,
                 ElectionContract,
+                HandOnContract,
                 HoldersContract {}

@@ -73,6 +73,18 @@ interface ManyLocksContract extends LockBackendUnderTest {
             return (number % 2 == 0 ? one : other).election(names.name());
         }
 
+        LockClient one() {
+            return one;
+        }
+
+        LockClient other() {
+            return other;
+        }
+
+        String name() {
+            return names.name();
+        }
+
         <T> T answer(Mono<T> question) {
             return names.answer(question);
         }

@@ -2,6 +2,7 @@ package io.holdfast.micrometer;
 
 import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
+import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
@@ -49,6 +50,12 @@ final class ObservedLockClient implements LockClient {
     @Override
     public LeaderElection election(String name) {
         return client.election(name);
+    }
+
+    /** Not observed: the name is in the text, which only the client reads. */
+    @Override
+    public Mono<LockLease> adopt(String exported) {
+        return client.adopt(exported);
     }
 
     @Override
