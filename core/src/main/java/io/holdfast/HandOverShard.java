@@ -148,7 +148,7 @@ final class HandOverShard {
 
     Reply.@Nullable Ask<Renewal> turnToRenew(LockClaim claim) {
         synchronized (locks) {
-            return locks.renew(claim);
+            return locks.renew(claim, now());
         }
     }
 

@@ -11,12 +11,16 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -71,6 +75,14 @@ final class HandingOver implements ForwardingLockBackend {
     private HandOverShard shard(LockKey key) {
         int hash = key.name().hashCode();
         return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
+    }
+
+    /** All but {@link LockFeature#HAND_ON}: a claim of this process is not the one that the store has. */
+    @Override
+    public Set<LockFeature> features() {
+        Set<LockFeature> offered = EnumSet.copyOf(store.features());
+        offered.remove(LockFeature.HAND_ON);
+        return Collections.unmodifiableSet(offered);
     }
 
     @Override

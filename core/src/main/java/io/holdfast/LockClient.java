@@ -127,6 +127,7 @@ public interface LockClient {
          * @return a client; nothing was sent yet
          * @throws IllegalArgumentException if an option is out of range or two do not fit, those of the back end included; it names both with
          *     their values. The back end is not closed then, whatever {@link #closeBackend} says: close it, or build a client that fits
+         * @throws UnsupportedOperationException if the options have a {@link LockOptions#minHoldTime()} that the back end cannot keep
          */
         LockClient build();
     }
@@ -173,6 +174,31 @@ public interface LockClient {
      * @throws IllegalArgumentException if there are none or too many, if one is not of this client, or if two different locks have one name
      */
     ReactiveMultiLock all(ReactiveLock... locks);
+
+    /**
+     * Goes on with a lease that another process has handed on by {@link LockLease#export()}: renews it at once. Its token and name are the same, its
+     * {@code leaseDuration} is that of the exporter, and what was left of its {@code minHoldTime}; all else is as the options of this client say.
+     *
+     * <p>Cold: each subscription is an adoption. From then on the lock is this client's: when the adoption fails or is cancelled before the emission,
+     * it is given back. A text that is adopted twice gives two leases with one token, which the store cannot tell apart; the release of one is the loss of
+     * the other. So adopt it once.
+     *
+     * @param exported the text
+     * @return the lease, never empty. Fails with {@link IllegalArgumentException} if the text is none, or its lease does not fit this client or its back end; with
+     *     {@link LockLostException} if the store does not hold the lease any more; with {@link LockBackendException} if the store did not
+     *     answer; with {@link LockClosedException}; with {@link UnsupportedOperationException} on a back end without
+     *     {@link io.holdfast.spi.LockFeature#HAND_ON}
+     */
+    Mono<LockLease> adopt(String exported);
+
+    /**
+     * An election of one leader among many candidates.
+     *
+     * @param name 1 to 512 bytes in UTF-8, any characters, not blank; that of the mutex whose holder leads
+     * @return an election with the client's default options; nothing was sent
+     * @throws IllegalArgumentException if the name is not one
+     */
+    LeaderElection election(String name);
 
     /**
      * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.

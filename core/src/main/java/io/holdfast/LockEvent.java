@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * <p><b>What begins, ends once.</b> Each {@link AcquireStarted} is followed by exactly one of {@link Acquired}, {@link NotAvailable},
  * {@link AcquireFailed} and {@link AcquireCancelled}; each {@code Acquired} by exactly one of {@link Released},
- * {@link ReleaseUnconfirmed}, {@link Lost} and {@link LeaseAbandoned}. So counting them up and down gives how many wait and how many
+ * {@link ReleaseUnconfirmed}, {@link Lost}, {@link HandedOn} and {@link LeaseAbandoned}. So counting them up and down gives how many wait and how many
  * hold. Nested views of a lease, and acquisitions that are refused before they begin, have no events.
  *
  * <p>New kinds may be added in minor versions: a {@code switch} over events should have a {@code default}.
@@ -128,6 +128,15 @@ public sealed interface LockEvent {
             this(lockName, fencingToken, reason, held, reason.why());
         }
     }
+
+    /**
+     * A lease was handed on by {@link LockLease#export()}: another process may hold it.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token
+     * @param held from emission to that
+     */
+    record HandedOn(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
      * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released; nothing

@@ -79,6 +79,22 @@ public interface LockLease {
     Mono<Void> renew();
 
     /**
+     * Hands the lease on: ends it here, without a release, and gives a text by which {@link LockClient#adopt} goes on with it in another
+     * process. The lock stays held in between, under the same token, until the lease ends in the store: adopt it before that.
+     *
+     * <p>Lazy, and once: the first subscription stops the renewals, waits for the one in flight, and ends the lease; {@link #isValid()} is false from then on,
+     * and {@link #onLoss()} completes empty. Each later one fails. Inside {@code withLock} the work goes on, without the lock; its end releases nothing.
+     *
+     * <p>The text is a capability: who has it can take the lock over and release it. Keep it secret, and out of logs. It has letters, digits, {@code -},
+     * {@code _} and dots only, so it fits into a header or a message.
+     *
+     * @return the text. Cancelled before it came, the lock is released; after that, it ends with its lease if the text is never used. Fails with
+     *     {@link LockLostException} when the lease has ended before, or was handed on before; with {@link IllegalStateException} for a nested lease; and with
+     *     {@link UnsupportedOperationException} on a back end without {@link io.holdfast.spi.LockFeature#HAND_ON}, where nothing changes
+     */
+    Mono<String> export();
+
+    /**
      * Gives the lock back. Lazy: nothing is sent before the first subscription; idempotent: all subscriptions share one release
      * and its result. Renewals stop at that instant. Cancelling a subscription does not cancel the release.
      *

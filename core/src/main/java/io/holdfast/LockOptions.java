@@ -16,6 +16,7 @@ import java.util.Optional;
  * <tr><td>{@code waitTimeout}</td><td>none</td><td>how long {@code acquire} waits</td></tr>
  * <tr><td>{@code autoRenew}</td><td>true</td><td>whether the lease is renewed while it is held</td></tr>
  * <tr><td>{@code maxHoldTime}</td><td>none</td><td>how long a lease may be held in all</td></tr>
+ * <tr><td>{@code minHoldTime}</td><td>none</td><td>how long the store keeps the lock at least</td></tr>
  * <tr><td>{@code backoff}</td><td>20 ms doubling to 1 s, jitter 0.5</td><td>pauses between looks without a signal</td></tr>
  * <tr><td>{@code reentrant}</td><td>true</td><td>what an acquisition inside the same lock gives</td></tr>
  * </table>
@@ -31,6 +32,7 @@ public final class LockOptions {
     private final Optional<Duration> waitTimeout;
     private final boolean autoRenew;
     private final Optional<Duration> maxHoldTime;
+    private final Optional<Duration> minHoldTime;
     private final Backoff backoff;
     private final boolean reentrant;
 
@@ -39,6 +41,7 @@ public final class LockOptions {
         waitTimeout = builder.waitTimeout;
         autoRenew = builder.autoRenew;
         maxHoldTime = builder.maxHoldTime;
+        minHoldTime = builder.minHoldTime;
         backoff = builder.backoff;
         reentrant = builder.reentrant;
     }
@@ -72,6 +75,7 @@ public final class LockOptions {
         builder.waitTimeout = waitTimeout;
         builder.autoRenew = autoRenew;
         builder.maxHoldTime = maxHoldTime;
+        builder.minHoldTime = minHoldTime;
         builder.backoff = backoff;
         builder.reentrant = reentrant;
         return builder;
@@ -118,6 +122,16 @@ public final class LockOptions {
     }
 
     /**
+     * How long the store keeps the lock at least.
+     *
+     * @return empty for no minimum
+     * @see Builder#minHoldTime(Duration)
+     */
+    public Optional<Duration> minHoldTime() {
+        return minHoldTime;
+    }
+
+    /**
      * The pauses between looks when no signal can be expected.
      *
      * @return exponential by default
@@ -144,23 +158,25 @@ public final class LockOptions {
                 && waitTimeout.equals(that.waitTimeout)
                 && autoRenew == that.autoRenew
                 && maxHoldTime.equals(that.maxHoldTime)
+                && minHoldTime.equals(that.minHoldTime)
                 && backoff.equals(that.backoff)
                 && reentrant == that.reentrant;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(leaseDuration, waitTimeout, autoRenew, maxHoldTime, backoff, reentrant);
+        return Objects.hash(leaseDuration, waitTimeout, autoRenew, maxHoldTime, minHoldTime, backoff, reentrant);
     }
 
     @Override
     public String toString() {
-        return "LockOptions[leaseDuration=%s, waitTimeout=%s, autoRenew=%s, maxHoldTime=%s, backoff=%s, reentrant=%s]"
+        return "LockOptions[leaseDuration=%s, waitTimeout=%s, autoRenew=%s, maxHoldTime=%s, minHoldTime=%s, backoff=%s, reentrant=%s]"
                 .formatted(
                         leaseDuration,
                         waitTimeout.map(Duration::toString).orElse("none"),
                         autoRenew,
                         maxHoldTime.map(Duration::toString).orElse("none"),
+                        minHoldTime.map(Duration::toString).orElse("none"),
                         backoff,
                         reentrant);
     }
@@ -172,6 +188,7 @@ public final class LockOptions {
         private Optional<Duration> waitTimeout = Optional.empty();
         private boolean autoRenew = true;
         private Optional<Duration> maxHoldTime = Optional.empty();
+        private Optional<Duration> minHoldTime = Optional.empty();
         private Backoff backoff = Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))
                 .withJitter(0.5);
         private boolean reentrant = true;
@@ -248,6 +265,39 @@ public final class LockOptions {
         }
 
         /**
+         * How long the store keeps the lock at least, counted from the grant: also when the work ends before, fails or is cancelled, when the
+         * lease is lost, and when the process crashes. For jobs that are to run once per cluster and per period, although the clocks that
+         * start them differ: choose more than these differ, and less than the period.
+         *
+         * <p>Until then no other acquisition gets the lock, also none of this client: {@code tryAcquire} is empty, {@code acquire} waits.
+         * A release before that completes when the store has confirmed that it still holds the lock. The client gives it back when the time is over; without
+         * this client the store frees the lock by itself, at most one operation timeout after that. After a crash before the release it does so
+         * when the lease is over too, and at most 1 % and an operation timeout after the minimum.
+         *
+         * <p>What was granted and never handed out is released at once. Nested leases end with the outermost one, and its options count. Of
+         * several locks taken together each has a minimum of its own.
+         *
+         * @param least at least 1 ms, at most {@code maxHoldTime}; default none. It takes a back end whose leases outlive their client,
+         *     see {@link io.holdfast.spi.LockFeature#MIN_HOLD}
+         * @return this
+         * @throws IllegalArgumentException if out of range
+         */
+        public Builder minHoldTime(Duration least) {
+            minHoldTime = Optional.of(Durations.atLeastOneMilli("minHoldTime", least));
+            return this;
+        }
+
+        /**
+         * Frees the lock with its release, which is the default.
+         *
+         * @return this
+         */
+        public Builder noMinHoldTime() {
+            minHoldTime = Optional.empty();
+            return this;
+        }
+
+        /**
          * The pauses between looks when no signal can be expected, and after failures.
          *
          * @param pauses default exponential from 20 ms to 1 s with jitter 0.5
@@ -275,7 +325,7 @@ public final class LockOptions {
          * Checks the options together.
          *
          * @return immutable options
-         * @throws IllegalArgumentException if {@code maxHoldTime} is less than {@code leaseDuration}
+         * @throws IllegalArgumentException if {@code maxHoldTime} is less than {@code leaseDuration} or {@code minHoldTime}
          */
         public LockOptions build() {
             maxHoldTime.ifPresent(limit -> {
@@ -284,6 +334,11 @@ public final class LockOptions {
                             "maxHoldTime must be at least leaseDuration, but maxHoldTime is %s and leaseDuration is %s: shorten leaseDuration, so that a crash frees the lock as fast"
                                     .formatted(limit, leaseDuration));
                 }
+                minHoldTime.filter(least -> least.compareTo(limit) > 0).ifPresent(least -> {
+                    throw new IllegalArgumentException(
+                            "maxHoldTime must be at least minHoldTime, but maxHoldTime is %s and minHoldTime is %s"
+                                    .formatted(limit, least));
+                });
             });
             return new LockOptions(this);
         }

@@ -49,6 +49,7 @@ public interface ReactiveLock {
      * @param options for acquisitions through the copy
      * @return a copy; this lock stays as it is
      * @throws IllegalArgumentException if the options do not fit the client's operation timeout, or the back end's settings
+     * @throws UnsupportedOperationException if they have a {@link LockOptions#minHoldTime()} that the back end cannot keep
      */
     ReactiveLock with(LockOptions options);
 

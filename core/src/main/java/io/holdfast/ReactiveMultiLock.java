@@ -46,6 +46,7 @@ public interface ReactiveMultiLock {
      * @param options for each member
      * @return a copy; this one stays as it is
      * @throws IllegalArgumentException if the options do not fit the client's operation timeout, or the back end's settings
+     * @throws UnsupportedOperationException if they have a {@link LockOptions#minHoldTime()} that the back end cannot keep
      */
     ReactiveMultiLock with(LockOptions options);
 

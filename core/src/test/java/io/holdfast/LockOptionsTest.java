@@ -20,6 +20,7 @@ class LockOptionsTest {
         assertThat(options.waitTimeout()).isEmpty();
         assertThat(options.autoRenew()).isTrue();
         assertThat(options.maxHoldTime()).isEmpty();
+        assertThat(options.minHoldTime()).isEmpty();
         assertThat(options.backoff())
                 .isEqualTo(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))
                         .withJitter(0.5));
@@ -35,7 +36,7 @@ class LockOptionsTest {
                 .isEqualTo(options)
                 .hasSameHashCodeAs(options)
                 .hasToString(options.toString());
-        assertThat(options.toBuilder().noWaitTimeout().noMaxHoldTime().build())
+        assertThat(options.toBuilder().noWaitTimeout().noMaxHoldTime().noMinHoldTime().build())
                 .isEqualTo(LockOptions.builder()
                         .leaseDuration(Duration.ofSeconds(5))
                         .autoRenew(false)
@@ -52,6 +53,7 @@ class LockOptionsTest {
                 options.toBuilder().waitTimeout(Duration.ofSeconds(2)).build(),
                 options.toBuilder().autoRenew(true).build(),
                 options.toBuilder().maxHoldTime(Duration.ofSeconds(10)).build(),
+                options.toBuilder().minHoldTime(Duration.ofSeconds(4)).build(),
                 options.toBuilder().backoff(LockOptions.defaults().backoff()).build(),
                 options.toBuilder().reentrant(true).build());
 
@@ -97,6 +99,21 @@ class LockOptionsTest {
     }
 
     @Test
+    void minHoldTimeAboveTheLongestIsRefusedWithBothNamesAndValues() {
+        LockOptions.Builder builder =
+                LockOptions.builder().maxHoldTime(Duration.ofSeconds(40)).minHoldTime(Duration.ofSeconds(41));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(builder::build)
+                .withMessageContainingAll("maxHoldTime", "PT40S", "minHoldTime", "PT41S", "at least");
+        assertThat(builder.minHoldTime(Duration.ofSeconds(40)).build().minHoldTime())
+                .contains(Duration.ofSeconds(40));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.minHoldTime(Duration.ZERO))
+                .withMessage("minHoldTime must be from 1 ms to 366 days, was PT0S");
+    }
+
+    @Test
     void maxHoldTimeBelowTheLeaseIsRefusedWithBothNamesAndValues() {
         LockOptions.Builder builder =
                 LockOptions.builder().maxHoldTime(Duration.ofSeconds(10)).leaseDuration(Duration.ofSeconds(20));
@@ -130,6 +147,7 @@ class LockOptionsTest {
                 .waitTimeout(Duration.ofSeconds(1))
                 .autoRenew(false)
                 .maxHoldTime(Duration.ofSeconds(9))
+                .minHoldTime(Duration.ofSeconds(3))
                 .backoff(Backoff.fixed(Duration.ofMillis(7)))
                 .reentrant(false)
                 .build();

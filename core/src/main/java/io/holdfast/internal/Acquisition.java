@@ -36,6 +36,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private final LockSettings lock;
     private final AcquirePlan plan;
+
+    /** Where the claim comes from, if it is not a new one. */
+    private final @Nullable Adoption adoption;
+
     private final Emission<LeaseHandle> emission;
     private final Mailbox mailbox = new Mailbox(this);
 
@@ -59,8 +63,17 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private @Nullable Alarm timedOut;
 
     Acquisition(LockSettings lock, AcquirePlan plan, CoreSubscriber<? super LockLease> subscriber) {
+        this(lock, plan, null, subscriber);
+    }
+
+    Acquisition(
+            LockSettings lock,
+            AcquirePlan plan,
+            @Nullable Adoption adoption,
+            CoreSubscriber<? super LockLease> subscriber) {
         this.lock = lock;
         this.plan = plan;
+        this.adoption = adoption;
         emission = new Emission<>(subscriber, lock.engine().deliverOn);
     }
 
@@ -171,7 +184,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private void startClaim() {
         settled = false;
-        LockClaim first = lock.newClaim(plan.mode());
+        LockClaim first = adoption != null ? adoption.claim() : lock.newClaim(plan.mode());
         claim = first;
         boolean armed = false;
         if (plan.mode() == Mode.WAIT) {
@@ -238,7 +251,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
         @Override
         public Mono<LockAttempt> ask() {
-            return engine().backend.tryAcquire(look);
+            return adoption != null ? adoption.ask(look) : engine().backend.tryAcquire(look);
         }
 
         @Override
@@ -445,7 +458,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     }
 
     private LockClaim claim(int attempt) {
-        return attempt == claim().attempt() ? claim() : claim().withAttempt(attempt);
+        return adoption != null || attempt == claim().attempt() ? claim() : claim().withAttempt(attempt);
     }
 
     private AcquireState state() {

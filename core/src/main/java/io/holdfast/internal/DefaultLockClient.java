@@ -2,9 +2,11 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
+import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
@@ -91,6 +93,16 @@ final class DefaultLockClient implements LockClient {
     public ReactiveMultiLock all(ReactiveLock... locks) {
         return new DefaultMultiLock(MultiLockSettings.of(
                 Stream.of(requireNonNull(locks, "locks")).map(this::ownSettings).toList()));
+    }
+
+    @Override
+    public Mono<LockLease> adopt(String exported) {
+        return Adoption.of(engine, defaults.options(), requireNonNull(exported, "exported"));
+    }
+
+    @Override
+    public LeaderElection election(String name) {
+        return new DefaultLeaderElection(new LockSettings(engine, LockKey.of(LockKind.MUTEX, name), defaults));
     }
 
     private LockSettings ownSettings(ReactiveLock lock) {

@@ -47,6 +47,8 @@ final class EventText {
         } else if (event instanceof LockEvent.Lost e) {
             return " with token %d lost after %s: %s (%s)"
                     .formatted(e.fencingToken(), time(e.held()), e.why(), e.reason());
+        } else if (event instanceof LockEvent.HandedOn e) {
+            return " with token %d handed on after %s".formatted(e.fencingToken(), time(e.held()));
         } else if (event instanceof LockEvent.LeaseAbandoned e) {
             return " with token %d was dropped without a release, found after %s, and is being released; withLock would not drop it"
                     .formatted(e.fencingToken(), time(e.held()));

@@ -107,7 +107,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         GuardedLease granted = (GuardedLease) lockLease; // the engine's own operators give it
         lease = granted;
         if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
-            releaseInBackground(granted);
+            granted.releaseUnused();
             return;
         }
         try {

@@ -33,6 +33,9 @@ interface GuardedLease {
 
     void stopWatchingLoss();
 
+    /** Releases it in the background; no work has begun under it. */
+    void releaseUnused();
+
     /** As the user's. */
     Mono<Void> release();
 

@@ -36,6 +36,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
 
+    private static final AtomicReferenceFieldUpdater<HeldLease, LeaseExport> EXPORT =
+            AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseExport.class, "export");
+
     private final LockSettings lock;
     private final LockClaim claim;
     private final long fencingToken;
@@ -47,11 +50,17 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     private volatile LeaseState state;
 
+    /** Written once, by the first that asks for the text. */
+    private volatile @Nullable LeaseExport export;
+
     /** Written once, after the lease is open. */
     private volatile @Nullable ClaimWatch watch;
 
     /** Written once, by the one whose asking for the release counts. */
     private volatile long releasedAtNanos;
+
+    /** Written when the lease is handed out, and again if no work has begun under it. */
+    private volatile boolean handedOut;
 
     /** Of the automatic renewals since the last one that was confirmed; for the words of a loss only. */
     private volatile @Nullable LockBackendException lastRenewalFailure;
@@ -81,7 +90,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         watch = claimed;
         claimed.handTo(this);
         boolean unused = claimed.armedSoFar();
-        if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED) {
+        if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED || state.phase() == Phase.EXPORTED) {
             claimed.dispose(); // it ended before there was a watch to end
         }
     }
@@ -94,6 +103,22 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return claim;
     }
 
+    /** As the next renewal carries it: for the usual lease, or for the rest of the minimum. */
+    LockClaim renewal() {
+        LockTerms terms = lock.terms();
+        return terms.minHoldNanos() == 0
+                ? claim
+                : claim.withLease(MinHold.lease(
+                        lock.options().leaseDuration(),
+                        keptUntilNanos() - lock.engine().alarms.now(),
+                        terms.operationNanos()));
+    }
+
+    /** The store keeps what was handed out until then. */
+    private long keptUntilNanos() {
+        return grantedAtNanos + lock.terms().minHoldNanos();
+    }
+
     long fencingToken() {
         return fencingToken;
     }
@@ -102,8 +127,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return state.phase() == Phase.HELD;
     }
 
+    /** By its holder, in one way or the other: nothing is nested in it any more, and no loss is to be told. */
     boolean isReleased() {
-        return state.phase() == Phase.RELEASED || state.phase() == Phase.RELEASING;
+        return switch (state.phase()) {
+            case RELEASED, RELEASING, EXPORTING, EXPORTED -> true;
+            case HELD, LOST -> false;
+        };
     }
 
     int renewalFailures() {
@@ -155,6 +184,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private Loss loss() {
         LeaseState current = state;
         LossReason reason = current.lossReason();
+        if (current.phase() == Phase.EXPORTING || current.phase() == Phase.EXPORTED) {
+            return Loss.handedOn();
+        }
         return reason == null ? Loss.released() : Loss.of(current, reason, lock.options(), lastRenewalFailure);
     }
 
@@ -164,12 +196,58 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     /** Its holder is about to have it. */
     void handedOut() {
+        handedOut = true;
         story.begun(lock.engine().events);
     }
 
+    /** The least hold time counts only if it was handed out. */
     void release() {
         long now = lock.engine().alarms.now();
         decide(s -> s.releaseAsked(now));
+    }
+
+    /** No work has begun under it: there is nothing to keep the lock for. */
+    void releaseUnused() {
+        handedOut = false;
+        release();
+    }
+
+    /** False when it was asked for before. What becomes of it is told to the export. */
+    boolean export(LeaseExport wanted) {
+        if (!EXPORT.compareAndSet(this, null, wanted)) {
+            return false;
+        }
+        long now = lock.engine().alarms.now();
+        decide(s -> s.exportAsked(now));
+        Phase phase = state.phase();
+        if (phase != Phase.EXPORTING && phase != Phase.EXPORTED) {
+            wanted.failed(lost()); // it had ended before
+        }
+        return true;
+    }
+
+    void exportCancelled() {
+        decide(LeaseState::exportCancelled);
+    }
+
+    /** The text comes last: another process may hold the lock from then on. */
+    private void exported() {
+        long left = lock.terms().minHoldNanos() == 0
+                ? 0
+                : Math.max(0, keptUntilNanos() - lock.engine().alarms.now());
+        boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
+        end(() -> {});
+        LeaseExport wanted = export;
+        if (wanted != null) {
+            LockClaim usual = claim.withLease(lock.options().leaseDuration());
+            wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+        }
+    }
+
+    /** The renewal did not go out, since it is not held any more. */
+    void renewalNotSent() {
+        long now = lock.engine().alarms.now();
+        decide(s -> s.renewalFailed(true, now));
     }
 
     void close() {
@@ -293,6 +371,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private void act(LeaseAction action) {
         switch (action) {
             case NONE -> {}
+            case STOP_RENEWING -> lock.engine().alarms.off(alarm);
+            case EXPORT -> Turn.runUsersCode(this::exported);
             case RENEW -> lock.engine().renewals.add(this);
             case RELEASE -> {
                 releasedAtNanos = lock.engine().alarms.now();
@@ -300,7 +380,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 try {
                     signals.releaseAsked(); // first: nested work must not go on when the next owner is let in
                 } finally {
-                    ReleaseLoop.start(lock, claim, state.validUntilNanos(), this);
+                    endAtStore(state.validUntilNanos(), this);
                 }
             }
             case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
@@ -321,7 +401,15 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signalLoss(() -> {});
         } else {
             // In this order: the release may let the next owner in, while the work under this lease goes on.
-            signalLoss(() -> ReleaseLoop.start(lock, claim, lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+            signalLoss(() -> endAtStore(lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+        }
+    }
+
+    private void endAtStore(long untilNanos, ReleaseLoop.Result result) {
+        if (handedOut && lock.terms().minHoldNanos() > 0) {
+            ReleaseLoop.start(lock, claim, keptUntilNanos(), Validity.later(untilNanos, keptUntilNanos()), result);
+        } else {
+            ReleaseLoop.start(lock, claim, untilNanos, result);
         }
     }
 
@@ -344,6 +432,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signals.end(state.lossReason() == null ? null : lost());
         } finally {
             then.run();
+            LeaseExport wanted = export;
+            if (wanted != null && state.lossReason() != null) {
+                wanted.failed(lost());
+            }
             lock.engine().ended(this); // last: whoever waits for the end of all finds the release begun
         }
     }

@@ -3,6 +3,7 @@ package io.holdfast.internal;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
@@ -61,6 +62,11 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
     }
 
     @Override
+    public void releaseUnused() {
+        held.releaseUnused();
+    }
+
+    @Override
     public Context enter(Context context) {
         return HeldLocks.with(this, context);
     }
@@ -95,7 +101,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
 
                                 @Override
                                 public Mono<Renewal> ask() {
-                                    return engine.backend.renew(held.claim());
+                                    return engine.backend.renew(held.renewal());
                                 }
 
                                 @Override
@@ -126,6 +132,19 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
     }
 
     @Override
+    public Mono<String> export() {
+        Mono<String> text = Mono.create(sink -> {
+            Engine engine = held.lock().engine();
+            if (engine.backend.features().contains(LockFeature.HAND_ON)) {
+                LeaseExport.start(held, sink);
+            } else {
+                sink.error(Adoption.unsupported(engine.backend));
+            }
+        });
+        return delivered(text);
+    }
+
+    @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
             held.release();
@@ -149,7 +168,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         held.signals().tellOfRelease(holder);
     }
 
-    private Mono<Void> delivered(Mono<Void> result) {
+    private <T> Mono<T> delivered(Mono<T> result) {
         var deliverOn = held.lock().engine().deliverOn;
         return deliverOn == null ? result : result.publishOn(deliverOn);
     }

@@ -35,11 +35,11 @@ record LockSettings(Engine engine, LockKey key, LockTerms terms) {
 
     LockClaim newClaim(Mode mode) {
         Waiting waiting = mode == Mode.WAIT ? Waiting.QUEUE : Waiting.NONE;
-        return LockClaim.first(key, engine.ids.next(), options().leaseDuration(), waiting);
+        return LockClaim.first(key, engine.ids.next(), terms.claimLease(), waiting);
     }
 
     /** Until then the store may hold what a request that is in flight now asks for. */
     long storeForgetsAtNanos() {
-        return engine.alarms.now() + options().leaseDuration().toNanos() + operationNanos();
+        return engine.alarms.now() + terms.claimLease().toNanos() + operationNanos();
     }
 }

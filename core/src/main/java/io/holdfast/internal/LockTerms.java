@@ -13,29 +13,50 @@ import java.time.Duration;
  * @param operationNanos the time limit of one operation
  * @param tryPlan of {@code tryAcquire}
  * @param acquirePlan of {@code acquire}
+ * @param minHoldNanos how long the store keeps a grant at least; 0 for no minimum
+ * @param claimLease what a claim asks for: the lease, or longer so that the minimum fits into it
  * @param unbounded of a lease without a longest hold time
  */
 record LockTerms(
-        LockOptions options, long operationNanos, AcquirePlan tryPlan, AcquirePlan acquirePlan, LeaseTerms unbounded) {
+        LockOptions options,
+        long operationNanos,
+        AcquirePlan tryPlan,
+        AcquirePlan acquirePlan,
+        long minHoldNanos,
+        Duration claimLease,
+        LeaseTerms unbounded) {
 
     /**
      * Checks the options against a client.
      *
-     * @throws IllegalArgumentException if its operation timeout is too long for the lease
+     * @throws IllegalArgumentException if its operation timeout is too long for the lease, or the back end cannot keep a lease so long
+     * @throws UnsupportedOperationException if there is a least hold time, and the back end does not keep one
      */
     static LockTerms of(Engine engine, LockOptions options) {
         Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_LOOK : Mode.WAIT;
+        long operationNanos = engine.operationTimeout(options).toNanos();
+        long minHoldNanos = options.minHoldTime().map(Duration::toNanos).orElse(0L);
+        Duration claimLease = MinHold.lease(options.leaseDuration(), minHoldNanos, operationNanos);
+        if (minHoldNanos > 0) {
+            MinHold.require(engine.backend, claimLease);
+        }
         return new LockTerms(
                 options,
-                engine.operationTimeout(options).toNanos(),
+                operationNanos,
                 plan(Mode.TRY, options),
                 plan(mode, options),
+                minHoldNanos,
+                claimLease,
                 new LeaseTerms(options.autoRenew(), false, 0, engine.gridPhaseNanos));
     }
 
     private static AcquirePlan plan(Mode mode, LockOptions options) {
         return new AcquirePlan(
-                mode, options.waitTimeout().isPresent(), options.leaseDuration().toNanos(), options.backoff());
+                mode,
+                options.waitTimeout().isPresent(),
+                options.leaseDuration().toNanos(),
+                options.minHoldTime().isPresent(),
+                options.backoff());
     }
 
     LeaseTerms lease(long grantedAtNanos) {

@@ -18,6 +18,9 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
 
     private static final Loss RELEASED = new Loss(LossReason.NOT_HELD, "it was released before", null);
 
+    private static final Loss HANDED_ON =
+            new Loss(LossReason.NOT_HELD, "it was handed on to another process by export()", null);
+
     private static final Loss OUTERMOST_RELEASED = new Loss(
             LossReason.NOT_HELD,
             "the outermost lease was released while work under this nested lease was still running; let the outermost withLock wait for that work, or start it outside, where it takes the lock itself",
@@ -26,6 +29,11 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
     /** For a lease that is used after its own release. */
     static Loss released() {
         return RELEASED;
+    }
+
+    /** For a lease that is used after it was handed on. */
+    static Loss handedOn() {
+        return HANDED_ON;
     }
 
     /** For a nested lease that was not released before the outermost one. */

@@ -147,7 +147,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         EngineLease lease = lease(member);
         held[member] = null;
         lease.stopWatchingLoss();
-        MultiLeaseHandle.releaseInBackground(lease);
+        lease.releaseUnused();
     }
 
     private EngineLease lease(int member) {
@@ -173,7 +173,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         MultiLeaseHandle leases = new MultiLeaseHandle(all);
         leases.stopWatchingLoss();
         emission.deliver(() -> emit(leases), disposed -> {
-            leases.giveBack().run();
+            leases.releaseUnused();
             emission.failNow(disposed);
         });
     }
@@ -181,9 +181,11 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private void emit(MultiLeaseHandle leases) {
         if (!leases.isValid()) {
             LockLostException lost = leases.lost();
-            leases.giveBack().run();
+            leases.releaseUnused();
             emission.failNow(lost);
-        } else if (!emission.begin() || !emission.emit(leases)) {
+        } else if (!emission.begin()) {
+            leases.releaseUnused();
+        } else if (!emission.emit(leases)) {
             leases.giveBack().run();
         }
     }

@@ -172,6 +172,11 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
     }
 
     @Override
+    public void releaseUnused() {
+        inReverse().forEach(GuardedLease::releaseUnused);
+    }
+
+    @Override
     public void release(Holder holder) {
         stopWatchingLoss();
         Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));

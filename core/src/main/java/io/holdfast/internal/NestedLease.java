@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +74,13 @@ final class NestedLease implements EngineLease {
     }
 
     @Override
+    public Mono<String> export() {
+        return Mono.error(() -> new IllegalStateException(
+                "a nested lease of lock '%s' cannot be handed on: export the outermost one"
+                        .formatted(Printable.text(lockName()))));
+    }
+
+    @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
             Loss loss = end().loss();
@@ -92,6 +100,11 @@ final class NestedLease implements EngineLease {
         if (watching != null) {
             watching.dispose();
         }
+    }
+
+    @Override
+    public void releaseUnused() {
+        release().subscribe(none -> {}, failure -> {});
     }
 
     @Override

@@ -2,8 +2,12 @@ package io.holdfast.internal;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.internal.state.Validity;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -11,6 +15,9 @@ import reactor.util.context.Context;
 /**
  * Releases a claim, whatever its standing, and repeats that until it is answered, failed for good, or of no use any more because the
  * store has ended the lease by itself. The client knows of each, so that closing can wait for them.
+ *
+ * <p>Within a least hold time it is a renewal that lets the lease end with that time, so that the store keeps it without this client too. A
+ * release follows when the time is over: it wakes those that wait. If either is lost, the lock ends later.
  */
 final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ownership> {
 
@@ -30,8 +37,22 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
         void unconfirmed(LockBackendException lastFailure);
     }
 
+    /** The release was told already, and without this one the store ends the lease a little later. */
+    private static final Result AFTER_MIN_HOLD = new Result() {
+
+        @Override
+        public void released(Ownership ownership, boolean unknownBefore) {}
+
+        @Override
+        public void takesLong() {}
+
+        @Override
+        public void unconfirmed(LockBackendException lastFailure) {}
+    };
+
     private final LockSettings lock;
     private final LockClaim claim;
+    private final long keptUntilNanos;
     private final long untilNanos;
     private final long patientUntilNanos;
     private final Result result;
@@ -41,44 +62,81 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
 
     private volatile @Nullable Alarm patienceOver;
 
+    /** Whether the request in flight keeps the lock for its least hold time. Written by the thread that sends. */
+    private volatile boolean keeps;
+
     /** Written by whoever handles the outcome of the one request in flight. */
     private int failures;
 
+    /** How many of the failures were those of releases. Written as the other. */
+    private int failedReleases;
+
     private volatile @Nullable LockBackendException lastFailure;
 
-    private ReleaseLoop(LockSettings lock, LockClaim claim, long untilNanos, Result result, long nowNanos) {
+    private ReleaseLoop(
+            LockSettings lock, LockClaim claim, long keptUntilNanos, long untilNanos, Result result, long nowNanos) {
         this.lock = lock;
         this.claim = claim;
+        this.keptUntilNanos = keptUntilNanos;
         this.untilNanos = untilNanos;
         patientUntilNanos = nowNanos + lock.operationNanos();
         this.result = result;
     }
 
     static void start(LockSettings lock, LockClaim claim, long untilNanos, Result result) {
+        start(lock, claim, lock.engine().alarms.now(), untilNanos, result);
+    }
+
+    /**
+     * Starts.
+     *
+     * @param keptUntilNanos the store keeps it until then
+     */
+    static void start(LockSettings lock, LockClaim claim, long keptUntilNanos, long untilNanos, Result result) {
         long now = lock.engine().alarms.now();
-        ReleaseLoop loop = new ReleaseLoop(lock, claim, untilNanos, result, now);
+        ReleaseLoop loop = new ReleaseLoop(lock, claim, keptUntilNanos, untilNanos, result, now);
         lock.engine().open(loop);
         loop.send(now);
     }
 
     @Override
     public String what() {
-        return "release";
+        return keeps ? "release after the least hold time" : "release";
     }
 
     @Override
     public Mono<Ownership> ask() {
-        return lock.engine().backend.release(claim);
+        LockBackend backend = lock.engine().backend;
+        if (!keeps) {
+            return backend.release(claim);
+        }
+        long left = Math.max(keptUntilNanos - lock.engine().alarms.now(), lock.operationNanos());
+        return backend.renew(claim.withLease(Duration.ofNanos(left))).flatMap(ReleaseLoop::ownership);
+    }
+
+    private static Mono<Ownership> ownership(Renewal answer) {
+        if (answer instanceof Renewal.Unknown unknown) {
+            return Mono.error(unknown.failure());
+        }
+        return Mono.just(answer instanceof Renewal.Held ? Ownership.HELD : Ownership.NOT_HELD);
     }
 
     @Override
     public void answered(Ownership answer) {
-        end(() -> result.released(answer, failures > 0));
+        if (keeps && answer == Ownership.HELD) {
+            lock.engine()
+                    .alarms
+                    .set(
+                            Alarm.of(() -> start(lock, claim, lock.storeForgetsAtNanos(), AFTER_MIN_HOLD)),
+                            keptUntilNanos);
+        }
+        end(() -> result.released(answer, failedReleases > 0));
     }
 
     @Override
     public void failed(LockBackendException error) {
         failures++;
+        failedReleases += keeps ? 0 : 1;
         lastFailure = error;
         long next = lock.engine().alarms.now()
                 + lock.options()
@@ -130,6 +188,7 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     }
 
     private void send(long nowNanos) {
+        keeps = !Validity.isOver(keptUntilNanos, nowNanos);
         BackendCall.start(lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
     }
 

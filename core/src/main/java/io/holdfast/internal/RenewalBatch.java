@@ -56,9 +56,9 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         engine.alarms.set(batch.timeUp, batch.sentAtNanos + limitNanos);
         try {
             if (leases.size() == 1) {
-                engine.backend.renew(leases.get(0).claim()).subscribe(batch);
+                engine.backend.renew(leases.get(0).renewal()).subscribe(batch);
             } else {
-                List<LockClaim> claims = leases.stream().map(HeldLease::claim).toList();
+                List<LockClaim> claims = leases.stream().map(HeldLease::renewal).toList();
                 engine.backend.renewAll(claims).subscribe(batch);
             }
         } catch (RuntimeException thrown) {

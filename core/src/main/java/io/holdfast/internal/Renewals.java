@@ -98,10 +98,18 @@ final class Renewals {
     private static List<HeldLease> held(List<HeldLease> batch) {
         for (HeldLease lease : batch) {
             if (!lease.isHeld()) {
-                return batch.stream().filter(HeldLease::isHeld).toList();
+                return batch.stream().filter(Renewals::isToBeSent).toList();
             }
         }
         return batch;
+    }
+
+    private static boolean isToBeSent(HeldLease lease) {
+        if (lease.isHeld()) {
+            return true;
+        }
+        lease.renewalNotSent();
+        return false;
     }
 
     private void ended() {

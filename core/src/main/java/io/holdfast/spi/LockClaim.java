@@ -82,6 +82,17 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
     }
 
     /**
+     * The same claim with another lease.
+     *
+     * @param other at least 1 ms
+     * @return a copy, or this when nothing differs
+     * @throws IllegalArgumentException if the lease is under a millisecond
+     */
+    public LockClaim withLease(Duration other) {
+        return other.equals(lease) ? this : new LockClaim(key, id, other, waiting, attempt, tokenFloor);
+    }
+
+    /**
      * The same claim that waits in another way.
      *
      * @param how what to do when the lock is not available

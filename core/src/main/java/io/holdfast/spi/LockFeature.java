@@ -15,6 +15,18 @@ public enum LockFeature {
     /** {@link LockClaim#tokenFloor()} is honoured. Needed of a member of a quorum. */
     TOKEN_FLOOR,
 
+    /**
+     * The store keeps a claim until its lease ends, also when the client that holds it is gone, and a renewal sets that end anew, later or
+     * earlier. So {@link io.holdfast.LockOptions#minHoldTime()} can be kept. A store that ends all claims of a client with its session cannot.
+     */
+    MIN_HOLD,
+
     /** {@link LockBackend#holders} is supported. */
-    HOLDERS
+    HOLDERS,
+
+    /**
+     * Any client of the store that knows a held claim may renew and release it, also one that has not made it. So {@link
+     * io.holdfast.LockLease#export()} is possible. A store that ties claims to the session, or to the memory, of their client does not have it.
+     */
+    HAND_ON
 }

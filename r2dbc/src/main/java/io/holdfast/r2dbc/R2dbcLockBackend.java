@@ -63,7 +63,7 @@ import reactor.core.scheduler.Schedulers;
 public final class R2dbcLockBackend implements LockBackend {
 
     private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS);
+            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS, LockFeature.MIN_HOLD, LockFeature.HAND_ON);
 
     private final LockOperations operations;
     private final Inspection inspection;
@@ -146,7 +146,7 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * A queue, read/write locks and semaphores; no token floors, so it cannot be a member of a quorum.
+     * A queue, read/write locks, semaphores and least hold times; no token floors, so it cannot be a member of a quorum.
      *
      * @return always the same
      */

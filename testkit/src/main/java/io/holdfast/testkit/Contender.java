@@ -90,6 +90,12 @@ final class Contender {
         assertThat(renew()).isInstanceOf(Renewal.Held.class);
     }
 
+    /** Its lease ends as that of this claim from then on. */
+    void mustHoldAs(LockClaim other) {
+        claim = other;
+        mustHold();
+    }
+
     void mustNotHold() {
         assertThat(renew()).isEqualTo(new Renewal.NotHeld());
     }

@@ -22,5 +22,8 @@ public interface LockBackendContract
                 SharedKindsContract,
                 WithdrawalContract,
                 ManyLocksContract,
+                MinHoldContract,
+                ElectionContract,
+                HandOnContract,
                 HoldersContract,
                 InspectionContract {}

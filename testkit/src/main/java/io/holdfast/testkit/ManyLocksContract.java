@@ -2,6 +2,7 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
@@ -24,7 +25,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
 
     @Test
     default void clientsThatTakeManyLocksInAnyOrderDoNotWaitForEachOther() {
-        withClients(contest -> {
+        withClients(this, contest -> {
             List<String> names = names(contest);
             List<ExclusionProbe> probes =
                     names.stream().map(name -> ExclusionProbe.exclusive()).toList();
@@ -42,7 +43,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
 
     @Test
     default void manyLocksThatSomeLeaveAtAnyInstantAreFreeAgain() {
-        withClients(contest -> {
+        withClients(this, contest -> {
             List<String> names = names(contest);
             List<Integer> each = List.of(0, 1, 2);
             Mono<Long> left = Flux.range(0, 60)
@@ -67,6 +68,27 @@ interface ManyLocksContract extends LockBackendUnderTest {
             this.other = client(other);
         }
 
+        /** That of one client or of the other. */
+        LeaderElection election(int number) {
+            return (number % 2 == 0 ? one : other).election(names.name());
+        }
+
+        LockClient one() {
+            return one;
+        }
+
+        LockClient other() {
+            return other;
+        }
+
+        String name() {
+            return names.name();
+        }
+
+        <T> T answer(Mono<T> question) {
+            return names.answer(question);
+        }
+
         /** With a short lease: what a back end remembers of a claim that was refused may last as long. */
         private static LockClient client(LockBackend backend) {
             return LockClient.builder(backend)
@@ -78,17 +100,18 @@ interface ManyLocksContract extends LockBackendUnderTest {
         }
     }
 
-    private void withClients(Consumer<Clients> test) {
-        try (Contest contest = new Contest(this)) {
-            Clients clients = new Clients(contest, backend(), anotherClient());
+    /** Nothing may be left when the clients are closed. */
+    static void withClients(LockBackendUnderTest store, Consumer<Clients> test) {
+        try (Contest contest = new Contest(store)) {
+            Clients clients = new Clients(contest, store.backend(), store.anotherClient());
             try {
                 test.accept(clients);
             } finally {
                 Long closed = contest.answer(
                         Mono.when(clients.one.close(), clients.other.close()).thenReturn(1L));
                 assertThat(closed).isEqualTo(1L);
-                long until = System.nanoTime() + patience().toNanos();
-                while (!leftovers().isEmpty() && System.nanoTime() < until) {
+                long until = System.nanoTime() + store.patience().toNanos();
+                while (!store.leftovers().isEmpty() && System.nanoTime() < until) {
                     assertThat(contest.answer(Mono.delay(Duration.ofMillis(10))))
                             .isZero();
                 }

@@ -18,6 +18,7 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +48,12 @@ class ContractCatchesMutantsTest {
     @Test
     void renewalThatCreatesIsCaught() {
         assertThat(failuresOf(RenewalCreates::new)).contains("renewalNeverCreates", "renewalAfterLossChangesNothing");
+    }
+
+    @Test
+    void renewalThatShortensNoLeaseIsCaught() {
+        assertThat(failuresOf(RenewalShortensNothing::new))
+                .contains("renewalWithAShorterLeaseLetsTheClaimEndEarlier");
     }
 
     @Test
@@ -155,6 +162,13 @@ class ContractCatchesMutantsTest {
                     .map(answer -> answer instanceof LockAttempt.Acquired acquired
                             ? new Renewal.Held(acquired.lease())
                             : new Renewal.NotHeld());
+        }
+    }
+
+    private record RenewalShortensNothing(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.renew(claim.withLease(Duration.ofMinutes(1)));
         }
     }
 

@@ -176,7 +176,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * All but {@link LockFeature#TOKEN_FLOOR}: the store gives the tokens.
+     * All but {@link LockFeature#TOKEN_FLOOR}, since the store gives the tokens, and {@link LockFeature#MIN_HOLD}: the nodes of a client are
+     * deleted with its session, so that no lock outlives its client.
      *
      * @return first come first served, read/write locks, semaphores, holders
      */

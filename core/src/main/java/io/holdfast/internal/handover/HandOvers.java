@@ -171,13 +171,18 @@ public final class HandOvers {
     /**
      * A claim is renewed.
      *
-     * @param claim which
+     * @param claim which; with its lease, which may be shorter than that of the turn
+     * @param now the time
      * @return the turn to renew instead; null for the claim itself
      */
-    public Reply.@Nullable Ask<Renewal> renew(LockClaim claim) {
+    public Reply.@Nullable Ask<Renewal> renew(LockClaim claim, long now) {
         Waiter waiter = waiters.get(claim.id());
         Turn turn = waiter == null ? null : waiter.of.requests.renewed(waiter);
-        return turn == null ? null : new Reply.Ask<>(turn, turn.claim());
+        if (turn == null) {
+            return null;
+        }
+        turn.shorten(claim.lease(), now);
+        return new Reply.Ask<>(turn, turn.claim().withLease(claim.lease()));
     }
 
     /**

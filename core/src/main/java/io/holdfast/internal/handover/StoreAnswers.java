@@ -87,10 +87,10 @@ final class StoreAnswers {
         if (turn == lock.next) {
             lock.begin(turn, acquired.fencingToken(), until, expires, waiter, now, out);
         } else if (acquired.fencingToken() == turn.storeToken) {
-            turn.extend(until, expires);
+            turn.extend(turn.sentAt(look), until, expires);
         } else if (look > turn.grantedAtAttempt) {
             turn.grantedAnew(acquired.fencingToken()); // it was lost between
-            turn.extend(until, expires);
+            turn.extend(turn.sentAt(look), until, expires);
             if (turn.owner != null) {
                 turn.owner.token = turn.token;
             }
@@ -128,7 +128,7 @@ final class StoreAnswers {
                 long sent = turn.sentAt(asked.attempt());
                 long granted = StoreDurations.leaseNanos(acquired.lease());
                 turn.acknowledged(asked.tokenFloor(), now);
-                turn.extend(Validity.until(sent, granted), sent + granted);
+                turn.extend(sent, Validity.until(sent, granted), sent + granted);
             } else {
                 turn.storeToken = acquired.fencingToken(); // not the block that was asked for: nothing is handed over
             }
@@ -150,10 +150,10 @@ final class StoreAnswers {
             long granted = StoreDurations.leaseNanos(held.lease());
             long until = Validity.until(sentAtNanos, granted);
             if (!Validity.isOver(turn.validUntilNanos, now)) {
-                turn.extend(until, sentAtNanos + granted);
+                turn.extend(sentAtNanos, until, sentAtNanos + granted);
             }
-            if (waiter != null && turn.owner == waiter && until - waiter.validUntilNanos > 0) {
-                waiter.validUntilNanos = until;
+            if (waiter != null && turn.owner == waiter) {
+                waiter.validUntilNanos = turn.validUntilNanos;
             }
         } else if (answer instanceof Renewal.NotHeld) {
             if (turn == lock.holding) {

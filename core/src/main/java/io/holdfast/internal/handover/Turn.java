@@ -3,6 +3,7 @@ package io.holdfast.internal.handover;
 import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** One claim at the store: its place in the queue there, and what it may give away once it holds the lock. Used as {@link Waiter} is. */
@@ -70,6 +71,8 @@ public final class Turn {
     boolean isReserving;
     boolean isDoubted;
     int handOvers;
+    private boolean isShortened;
+    private long shortenedAtNanos;
     private long begunAtNanos;
     long validUntilNanos;
 
@@ -132,7 +135,28 @@ public final class Turn {
         begunAtNanos = now;
     }
 
-    void extend(long until, long expires) {
+    /**
+     * A request with a shorter lease is sent now, and may let the store end this turn earlier, whether it is answered or not. Requests that were sent
+     * before may be carried out before it, so what they promise does not count any more.
+     */
+    void shorten(Duration lease, long now) {
+        long leaseNanos = lease.toNanos();
+        if (leaseNanos >= claim.lease().toNanos()) {
+            return;
+        }
+        isShortened = true;
+        shortenedAtNanos = now;
+        long until = Validity.until(now, leaseNanos);
+        if (until - validUntilNanos < 0) {
+            validUntilNanos = until;
+            expiresAtNanos = now + leaseNanos;
+        }
+    }
+
+    void extend(long sent, long until, long expires) {
+        if (isShortened && sent - shortenedAtNanos < 0) {
+            return;
+        }
         if (until - validUntilNanos > 0) {
             validUntilNanos = until;
             expiresAtNanos = expires;

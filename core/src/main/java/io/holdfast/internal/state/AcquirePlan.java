@@ -9,9 +9,10 @@ import io.holdfast.Backoff;
  * @param limited whether a time limit ends the wait: transient failures are retried until then. Without one they are for one
  *     lease in a row.
  * @param leaseNanos the lease asked for
+ * @param wholeLease whether a pushed grant, which is short, is of no use before a look has made it a whole one
  * @param backoff the pauses between looks
  */
-public record AcquirePlan(Mode mode, boolean limited, long leaseNanos, Backoff backoff) {
+public record AcquirePlan(Mode mode, boolean limited, long leaseNanos, boolean wholeLease, Backoff backoff) {
 
     /** Whether and how an acquisition waits. */
     public enum Mode {

@@ -303,13 +303,14 @@ public final class AcquireState {
      *
      * @param granted the grant, which names the look it answers
      * @param nowNanos the time
-     * @return deliver, or look again when it is over already or names a look whose send time is not known any more
+     * @return deliver, or look again when it is over already names a look whose send time is not known any more,
+     *     or when a whole lease is wanted
      */
     public Step granted(Granted granted, long nowNanos) {
         if (phase != Phase.LOOKING && phase != Phase.PAUSING) {
             return stay();
         }
-        if (!sent.knows(granted.attempt())) {
+        if (plan.wholeLease() || !sent.knows(granted.attempt())) {
             return signal(draft(), nowNanos);
         }
         Grant grant = new Grant(

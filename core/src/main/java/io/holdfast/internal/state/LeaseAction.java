@@ -15,6 +15,12 @@ public enum LeaseAction {
     /** Tell that it was released. */
     SIGNAL_RELEASED,
 
+    /** Wait for the end of the renewal in flight. */
+    STOP_RENEWING,
+
+    /** Give the text by which another process takes it over. */
+    EXPORT,
+
     /** Tell that it was lost; the store has it no more. */
     SIGNAL_LOSS,
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>RELEASED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
+ * <p>A lease that is handed on is EXPORTING while a renewal is in flight, and then EXPORTED. RELEASED, EXPORTED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
  * a lease back.
  *
  * @param phase where it stands
@@ -47,6 +47,10 @@ public record LeaseState(
         RELEASING,
         /** Given back. */
         RELEASED,
+        /** To be handed on to another process, when the renewal in flight has ended. */
+        EXPORTING,
+        /** Handed on: another process may hold it. */
+        EXPORTED,
         /** Ended before it was given back. */
         LOST
     }
@@ -159,7 +163,7 @@ public record LeaseState(
      */
     public Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
-            return stay();
+            return notHeldAndRenewed(automatic);
         }
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
@@ -199,7 +203,7 @@ public record LeaseState(
      */
     public Step renewalFailed(boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
-            return stay();
+            return notHeldAndRenewed(automatic);
         }
         boolean stillRenewing = renewing && !automatic;
         if (Validity.isOver(validUntilNanos, nowNanos)) {
@@ -220,7 +224,7 @@ public record LeaseState(
      * @return lost, unless it has ended or is being released
      */
     public Step lose(LossReason reason) {
-        if (phase != Phase.HELD) {
+        if (phase != Phase.HELD && phase != Phase.EXPORTING) {
             return stay();
         }
         boolean storeMayHoldIt = reason != LossReason.NOT_HELD;
@@ -267,6 +271,40 @@ public record LeaseState(
      */
     public Step releaseGivenUp() {
         return phase != Phase.RELEASING ? stay() : new Step(ended(Phase.RELEASED, null), LeaseAction.SIGNAL_RELEASED);
+    }
+
+    /**
+     * The holder wants another process to hold it.
+     *
+     * @param nowNanos the time
+     * @return handed on, now or when the renewal in flight has ended; lost when the deadline has passed before
+     */
+    public Step exportAsked(long nowNanos) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        return renewing
+                ? new Step(ended(Phase.EXPORTING, null), LeaseAction.STOP_RENEWING)
+                : new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+    }
+
+    /**
+     * The holder does not want that any more.
+     *
+     * @return releasing, unless it was handed on before
+     */
+    public Step exportCancelled() {
+        return phase == Phase.EXPORTING ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
+    }
+
+    /** The last renewal has ended, so none comes after the next holder's release. */
+    private Step notHeldAndRenewed(boolean automatic) {
+        return phase == Phase.EXPORTING && automatic
+                ? new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT)
+                : stay();
     }
 
     private boolean wantsRenewal() {

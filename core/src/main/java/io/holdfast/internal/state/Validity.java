@@ -24,6 +24,16 @@ public final class Validity {
         return sentAtNanos + leaseNanos - margin(leaseNanos);
     }
 
+    /**
+     * The shortest lease that may be believed for so long after its request was sent.
+     *
+     * @param validNanos from 0 to 367 days
+     * @return what to ask for
+     */
+    public static long leaseNanosFor(long validNanos) {
+        return (validNanos + RESOLUTION_NANOS) / 99 * 100 + 200;
+    }
+
     static long margin(long leaseNanos) {
         return leaseNanos / 100 + RESOLUTION_NANOS;
     }
@@ -37,6 +47,17 @@ public final class Validity {
      */
     public static boolean isOver(long deadlineNanos, long nowNanos) {
         return nowNanos - deadlineNanos >= 0;
+    }
+
+    /**
+     * The later of two deadlines.
+     *
+     * @param a one
+     * @param b the other
+     * @return the one that comes after the other
+     */
+    public static long later(long a, long b) {
+        return a - b >= 0 ? a : b;
     }
 
     static long earlier(long a, long b) {

@@ -299,7 +299,9 @@ class HandOversRandomTest {
             }
 
             void any() {
-                if (isHolding && random.nextInt(3) == 0) {
+                if (isHolding && random.nextInt(8) == 0) {
+                    keep();
+                } else if (isHolding && random.nextInt(3) == 0) {
                     renew();
                 } else if (isHolding || random.nextInt(4) == 0) {
                     leave();
@@ -369,7 +371,7 @@ class HandOversRandomTest {
             }
 
             private void renew() {
-                Reply.Ask<Renewal> ask = locks.renew(claim());
+                Reply.Ask<Renewal> ask = locks.renew(claim(), now);
                 if (ask == null) {
                     return;
                 }
@@ -387,6 +389,23 @@ class HandOversRandomTest {
                                 gone();
                             }
                         },
+                        () -> ask.turn().renewalFailed());
+            }
+
+            /** Its work is done, and the store keeps the lock for a short while, until it is released or its time is over. */
+            private void keep() {
+                isHolding = false;
+                isLeaving = true;
+                LockClaim shortened = claim().withLease(lease.dividedBy(10));
+                Reply.Ask<Renewal> ask = locks.renew(shortened, now);
+                if (ask == null) {
+                    return;
+                }
+                long sentAt = now;
+                ask(
+                        "keep " + ask.claim(),
+                        () -> store.renew(ask.claim(), now),
+                        answer -> carryOut(out -> locks.renewed(ask.turn(), id, sentAt, answer, now, out)),
                         () -> ask.turn().renewalFailed());
             }
 

@@ -88,6 +88,21 @@ class AcquireStateTest {
     }
 
     @Test
+    void aPushedGrantIsMadeAWholeOneWhereThatIsWanted() {
+        AcquireState state = AcquireState.start(Acquiring.wholeLeasePlan(), true, 0)
+                .state()
+                .looked(1, Acquiring.queued(100), Acquiring.millis(10), 0)
+                .state();
+
+        Step step = state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(20));
+
+        assertThat(step.action()).isEqualTo(new AcquireAction.Look(2));
+        assertThat(delivered(step.state().looked(2, Acquiring.acquired(), Acquiring.millis(30), 0))
+                        .standing())
+                .isEqualTo(Grant.Standing.CONFIRMED);
+    }
+
+    @Test
     void aLossToldBeforeTheGrantIsAnsweredPutsThatGrantInDoubt() {
         Step granted = Acquiring.started(Mode.WAIT).lost(NOW).state().looked(1, Acquiring.acquired(), NOW, 0);
 

@@ -17,7 +17,12 @@ final class Acquiring {
 
     static AcquirePlan plan(Mode mode, boolean limited) {
         Backoff backoff = Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1));
-        return new AcquirePlan(mode, limited, Duration.ofMillis(LEASE_MILLIS).toNanos(), backoff);
+        return new AcquirePlan(mode, limited, Duration.ofMillis(LEASE_MILLIS).toNanos(), false, backoff);
+    }
+
+    static AcquirePlan wholeLeasePlan() {
+        AcquirePlan usual = plan(Mode.WAIT, false);
+        return new AcquirePlan(usual.mode(), usual.limited(), usual.leaseNanos(), true, usual.backoff());
     }
 
     static AcquireState started(Mode mode) {

@@ -37,7 +37,22 @@ class LeaseStateTableTest {
             "answered HELD",
             "answered NOT_HELD",
             "answered NOT_HELD again",
-            "given up");
+            "given up",
+            "export",
+            "export late",
+            "export cancelled");
+
+    /** Of a lease that waits for the end of its last renewal. */
+    private static final List<String> EXPORTING = List.of(
+            "renewed",
+            "renewed late",
+            "denied",
+            "failed",
+            "failed late",
+            "lost NOT_HELD",
+            "lost DISCONNECTED",
+            "closed",
+            "export cancelled");
 
     @ParameterizedTest(name = "{0} {1}: {2}, {3} {4}")
     @CsvSource(textBlock = """
@@ -60,6 +75,18 @@ class LeaseStateTableTest {
         HELD     , answered NOT_HELD      , NONE                   , HELD      ,
         HELD     , answered NOT_HELD again, NONE                   , HELD      ,
         HELD     , given up               , NONE                   , HELD      ,
+        HELD     , export                 , EXPORT                 , EXPORTED  ,
+        HELD     , export late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        HELD     , export cancelled       , NONE                   , HELD      ,
+        EXPORTING, renewed                , EXPORT                 , EXPORTED  ,
+        EXPORTING, renewed late           , EXPORT                 , EXPORTED  ,
+        EXPORTING, failed                 , EXPORT                 , EXPORTED  ,
+        EXPORTING, failed late            , EXPORT                 , EXPORTED  ,
+        EXPORTING, denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
+        EXPORTING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        EXPORTING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
+        EXPORTING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
+        EXPORTING, export cancelled       , RELEASE                , RELEASING ,
         RELEASING, answered HELD          , SIGNAL_RELEASED        , RELEASED  ,
         RELEASING, answered NOT_HELD      , SIGNAL_LOSS            , LOST      , NOT_HELD
         RELEASING, answered NOT_HELD again, SIGNAL_RELEASED        , RELEASED  ,
@@ -81,6 +108,9 @@ class LeaseStateTableTest {
             if (phase == Phase.RELEASING && (event.startsWith("answered") || event.equals("given up"))) {
                 continue;
             }
+            if (phase == Phase.EXPORTING && EXPORTING.contains(event)) {
+                continue;
+            }
             Step step = happens(event, state);
             assertThat(step.state()).as(event).isEqualTo(state);
             assertThat(step.action()).as(event).isEqualTo(LeaseAction.NONE);
@@ -99,6 +129,8 @@ class LeaseStateTableTest {
                         .releaseAnswered(Ownership.HELD, false)
                         .state();
             case LOST -> held.renewalDenied().state();
+            case EXPORTING -> held.tick(DUE).state().exportAsked(DUE).state();
+            case EXPORTED -> held.exportAsked(EARLY).state();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;
@@ -124,6 +156,9 @@ class LeaseStateTableTest {
             case "answered NOT_HELD" -> state.releaseAnswered(Ownership.NOT_HELD, false);
             case "answered NOT_HELD again" -> state.releaseAnswered(Ownership.NOT_HELD, true);
             case "given up" -> state.releaseGivenUp();
+            case "export" -> state.exportAsked(EARLY);
+            case "export late" -> state.exportAsked(DEADLINE);
+            case "export cancelled" -> state.exportCancelled();
             default -> throw new IllegalArgumentException(event);
         };
     }

@@ -57,6 +57,8 @@ class OptionsPageTest {
         assertThat(defaultOf("autoRenew")).isEqualTo(Boolean.toString(defaults.autoRenew()));
         assertThat(defaultOf("maxHoldTime")).isEqualTo("none");
         assertThat(defaults.maxHoldTime()).isEmpty();
+        assertThat(defaultOf("minHoldTime")).isEqualTo("none");
+        assertThat(defaults.minHoldTime()).isEmpty();
         assertThat(defaultOf("backoff")).isEqualTo("20 ms doubling to 1 s, jitter 0.5");
         assertThat(defaults.backoff())
                 .isEqualTo(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** A program of a page, as a reader starts it: in a JVM of its own. */
@@ -50,6 +51,17 @@ final class Program {
         String line = lines.readLine();
         assertThat(line).as("the program has not ended").isNotNull();
         return line;
+    }
+
+    /** Until it ends, or is killed. */
+    void eachLine(Consumer<String> reader) {
+        try {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                reader.accept(line);
+            }
+        } catch (IOException killed) {
+            // There is no other line.
+        }
     }
 
     /** What it prints until it ends, by itself and in order. */

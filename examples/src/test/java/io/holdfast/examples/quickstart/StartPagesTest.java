@@ -14,7 +14,8 @@ class StartPagesTest {
         "docs/start/redis.md, TwoTerminals",
         "docs/start/redlock.md, QuickStartRedlock",
         "docs/start/zookeeper.md, QuickStartZooKeeper",
-        "docs/start/memory.md, QuickStartMemory"
+        "docs/start/memory.md, QuickStartMemory",
+        "docs/guides/leader-election.md, Candidate"
     })
     void theProgramOfThePageIsTheCompiledOne(String page, String program) throws Exception {
         Class<?> compiled = Class.forName(StartPagesTest.class.getPackageName() + "." + program);

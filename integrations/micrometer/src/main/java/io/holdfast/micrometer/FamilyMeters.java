@@ -34,6 +34,7 @@ final class FamilyMeters {
         RELEASED,
         UNCONFIRMED,
         LOST,
+        HANDED_ON,
         ABANDONED
     }
 
@@ -101,6 +102,8 @@ final class FamilyMeters {
         } else if (event instanceof LockEvent.Lost e) {
             of(losses, e.reason()).increment();
             held(Hold.LOST, e.held());
+        } else if (event instanceof LockEvent.HandedOn e) {
+            held(Hold.HANDED_ON, e.held());
         } else if (event instanceof LockEvent.LeaseAbandoned e) {
             abandoned.increment();
             held(Hold.ABANDONED, e.held());

@@ -1,6 +1,8 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
+import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
@@ -42,6 +44,18 @@ final class ObservedLockClient implements LockClient {
                 .map(lock -> lock instanceof ObservedLock observed ? observed.unobserved() : lock)
                 .toArray(ReactiveLock[]::new);
         return new ObservedMultiLock(client.all(unobserved), observing);
+    }
+
+    /** Not observed: a candidate stands for as long as its process lives. The events of its lock are counted. */
+    @Override
+    public LeaderElection election(String name) {
+        return client.election(name);
+    }
+
+    /** Not observed: the name is in the text, which only the client reads. */
+    @Override
+    public Mono<LockLease> adopt(String exported) {
+        return client.adopt(exported);
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -25,19 +26,23 @@ final class Actor {
     private final Plan plan;
     private final List<LockKey> keys;
     private final boolean wantsMany;
+    private final @Nullable Elections elections;
     private final SplittableRandom nesting;
     private final SplittableRandom manyLocks;
+    private final SplittableRandom candidates;
     private int deedsLeft;
     private int holds;
 
-    Actor(Member member, Plan plan, List<LockKey> keys, boolean wantsMany, int number) {
+    Actor(Member member, Plan plan, List<LockKey> keys, boolean wantsMany, @Nullable Elections elections, int number) {
         this.member = member;
         this.plan = plan;
         this.keys = keys;
         this.wantsMany = wantsMany;
+        this.elections = elections;
         world = member.host().world();
         nesting = world.chancesOf("nesting", number);
         manyLocks = world.chancesOf("many locks", number);
+        candidates = world.chancesOf("elections", number);
         deedsLeft = plan.deeds();
         later(world.between(0, plan.lease().toNanos() / 4), this::act);
     }
@@ -77,6 +82,10 @@ final class Actor {
     private void act() {
         if (wantsMany && manyLocks.nextInt(3) == 0) {
             ManyLocks.start(member, plan, keys, manyLocks, once());
+            return;
+        }
+        if (elections != null && candidates.nextInt(3) != 0) {
+            elections.stand(member, plan, keys, candidates, once());
             return;
         }
         LockKey key = world.oneOf(keys);

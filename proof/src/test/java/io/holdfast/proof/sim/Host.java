@@ -64,6 +64,11 @@ public final class Host implements Scheduler {
         return isPaused;
     }
 
+    /** It has not done yet what was due while it was paused, or is paused now. */
+    public boolean isBehind() {
+        return isPaused || !lateTimers.isEmpty() || !lateArrivals.isEmpty();
+    }
+
     public void kill() {
         world.trace("%s is killed", name);
         isDead = true;

@@ -1,5 +1,6 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
@@ -142,7 +143,15 @@ final class Member {
         return mutant.many().apply(client.all(locks), List.of(locks));
     }
 
-    /** One lock of an acquisition of many. */
+    LeaderElection election(LockKey key, LockOptions options) {
+        return mutant.election()
+                .of(
+                        client.election(key.name()).with(options),
+                        client.lock(key.name()).with(options),
+                        host);
+    }
+
+    /** One lock of an acquisition of many, or of an election. */
     long asksTogether(LockKey key) {
         asking = 0;
         return recorder.asked(world.now(), key);

@@ -1,5 +1,6 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LeaderElection;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.internal.handover.HandOvers;
@@ -17,6 +18,12 @@ final class Mutant {
 
     static final Mutant NONE = new Mutant("none");
 
+    /** What becomes of an election, which has this lock, in this process. */
+    @FunctionalInterface
+    interface Election {
+        LeaderElection of(LeaderElection real, ReactiveLock lock, Host host);
+    }
+
     private final String name;
     private UnaryOperator<String> script = it -> it;
     private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
@@ -26,6 +33,7 @@ final class Mutant {
     private UnaryOperator<ReactiveLock> lock = it -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
+    private Election election = (it, lock, host) -> it;
     private BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many = (it, given) -> it;
 
     private Mutant(String name) {
@@ -79,6 +87,10 @@ final class Mutant {
         return of(name, it -> it.many = wrong);
     }
 
+    static Mutant election(String name, Election wrong) {
+        return of(name, it -> it.election = wrong);
+    }
+
     /** What is wrong. */
     String name() {
         return name;
@@ -122,6 +134,11 @@ final class Mutant {
     /** What decides on handing over inside a process. */
     Decisions handOver() {
         return handOver;
+    }
+
+    /** What becomes of elections. */
+    Election election() {
+        return election;
     }
 
     /** What becomes of several locks together, with these in the order given. */

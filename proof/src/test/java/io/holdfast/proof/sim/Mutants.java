@@ -49,8 +49,19 @@ final class Mutants {
     static List<Hunt> ofMemory() {
         return hunts(
                 StoreKind.MEMORY,
+                leaderThatKeepsTheLock(),
                 nestedWorkThatGoesOn(),
                 Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven));
+    }
+
+    private static Mutant leaderThatKeepsTheLock() {
+        return Mutant.election(
+                "leader that resigns and keeps the lock",
+                (real, lock, host) -> WrongElection.keepingTheLock(real, lock));
+    }
+
+    private static Mutant leaderThatIsToldLate() {
+        return Mutant.election("two leaders by a late loss", WrongElection::toldLate);
     }
 
     private static Mutant nestedWorkThatGoesOn() {
@@ -61,6 +72,8 @@ final class Mutants {
     static List<Hunt> ofRedis() {
         return hunts(
                 StoreKind.REDIS,
+                leaderThatKeepsTheLock(),
+                leaderThatIsToldLate(),
                 Mutant.many(
                         "a loss of one of many keeps the others",
                         (real, given) -> WrongMultiLock.keepingTheOthersAfterALoss(real)),
@@ -146,6 +159,7 @@ final class Mutants {
     static List<Hunt> ofZooKeeper() {
         return hunts(
                 StoreKind.ZOOKEEPER,
+                leaderThatIsToldLate(),
                 Mutant.backend("loss by Curator's LOST alone", (host, it) -> new Believes(it, LONG)),
                 Mutant.session("whole time-out", (timeout, it) -> new Believes(it, timeout)),
                 Mutant.session(

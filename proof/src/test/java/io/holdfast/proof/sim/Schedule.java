@@ -70,9 +70,10 @@ final class Schedule {
         }
         List<LockKey> keys = keys();
         boolean areManyWanted = ManyLocks.areWanted(world, plan, keys);
+        Elections elections = Elections.areWanted(world, plan, keys) ? new Elections(plan) : null;
         members.forEach(member -> {
             for (int i = 0; i < plan.actors(); i++) {
-                actors.add(new Actor(member, plan, keys, areManyWanted, actors.size()));
+                actors.add(new Actor(member, plan, keys, areManyWanted, elections, actors.size()));
             }
         });
         if (plan.isTight() && !plan.hasLastWords()) {

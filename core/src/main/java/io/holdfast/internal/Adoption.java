@@ -1,0 +1,86 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+
+/** The operator behind {@code adopt}: an acquisition with the claim of another process, which renews that claim in place of its attempt. */
+final class Adoption extends Mono<LockLease> {
+
+    private final LockSettings lock;
+    private final ExportedLease exported;
+
+    private Adoption(LockSettings lock, ExportedLease exported) {
+        this.lock = lock;
+        this.exported = exported;
+    }
+
+    static Mono<LockLease> of(Engine engine, LockOptions defaults, String text) {
+        return Mono.defer(() -> {
+            if (!engine.backend.features().contains(LockFeature.HAND_ON)) {
+                return Mono.error(unsupported(engine.backend));
+            }
+            ExportedLease lease = ExportedLease.of(text);
+            String name = lease.claim().key().name();
+            return new Adoption(settings(engine, defaults, lease), lease)
+                    .switchIfEmpty(Mono.error(() -> new LockLostException(
+                            name,
+                            LossReason.NOT_HELD,
+                            lease.fencingToken(),
+                            "the store did not hold it any more when it was adopted",
+                            null)));
+        });
+    }
+
+    private static LockSettings settings(Engine engine, LockOptions defaults, ExportedLease lease) {
+        Duration duration = lease.claim().lease();
+        LockOptions.Builder options = defaults.toBuilder().leaseDuration(duration).noMinHoldTime();
+        if (lease.minHoldNanos() > 0) {
+            options = options.minHoldTime(
+                    Duration.ofNanos(lease.minHoldNanos()).plusMillis(1).truncatedTo(ChronoUnit.MILLIS));
+        }
+        engine.backend.checkLease(duration);
+        return LockSettings.of(engine, lease.claim().key(), options.build());
+    }
+
+    static UnsupportedOperationException unsupported(LockBackend backend) {
+        return new UnsupportedOperationException(
+                "back end %s cannot hand a lease on to another process, it has only %s"
+                        .formatted(backend.name(), backend.features()));
+    }
+
+    /** The claim, with the lease that this client wants of it. */
+    LockClaim claim() {
+        return exported.claim().withLease(lock.terms().claimLease());
+    }
+
+    /** The number of the last attempt of the exporter stays: the release carries it. */
+    Mono<LockAttempt> ask(LockClaim claim) {
+        return lock.engine().backend.renew(claim).flatMap(this::attempt);
+    }
+
+    private Mono<LockAttempt> attempt(Renewal answer) {
+        if (answer instanceof Renewal.Unknown unknown) {
+            return Mono.error(unknown.failure());
+        }
+        return Mono.just(
+                answer instanceof Renewal.Held held
+                        ? new LockAttempt.Acquired(exported.fencingToken(), held.lease())
+                        : new LockAttempt.Contended(lock.options().leaseDuration()));
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
+        subscriber.onSubscribe(new Acquisition(lock, lock.terms().tryPlan(), this, subscriber));
+    }
+}

@@ -1,0 +1,95 @@
+package io.holdfast.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import io.holdfast.internal.AlarmClock.Alarm;
+import io.holdfast.internal.state.CandidateState;
+import io.holdfast.internal.state.CandidateState.Candidacy;
+import io.holdfast.internal.state.CandidateState.Step;
+import io.holdfast.internal.state.CandidateState.Step.StandAgain;
+import io.holdfast.spi.Printable;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * One subscription to {@code lead}: a {@code withLockMany} that begins again after a loss, or a failure of the store. {@link CandidateState} decides.
+ *
+ * @param <T> what terms emit
+ */
+final class Candidate<T> {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+
+    private final LockSettings lock;
+    private final Function<? super LockLease, ? extends Publisher<T>> term;
+
+    // All below: one candidacy has ended before the next begins, and signals of one come one after the other.
+    private CandidateState state;
+    private long tokenOfTerm;
+    private long begunAtNanos;
+    private boolean hasCompleted;
+
+    private Candidate(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
+        this.lock = lock;
+        this.term = term;
+        state = CandidateState.of(
+                lock.options().backoff(), lock.options().leaseDuration().toNanos());
+    }
+
+    static <T> Flux<T> stand(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
+        return Flux.defer(() -> new Candidate<>(lock, term).stand());
+    }
+
+    private Flux<T> stand() {
+        Mono<LockLease> elected = Mono.defer(() -> {
+            tokenOfTerm = 0;
+            hasCompleted = false;
+            return new AcquireMono(lock, lock.terms().acquirePlan());
+        });
+        return new GuardedFlux<>(elected, this::begin)
+                .retryWhen(Retry.from(ends -> ends.concatMap(end -> ended(end.failure()))));
+    }
+
+    private Publisher<T> begin(LockLease lease) {
+        tokenOfTerm = lease.fencingToken();
+        begunAtNanos = lock.engine().alarms.now();
+        return Flux.from(requireNonNull(term.apply(lease), "the term of a leader must not be null"))
+                .doOnComplete(() -> hasCompleted = true);
+    }
+
+    private Mono<Boolean> ended(Throwable error) {
+        long lasted = lock.engine().alarms.now() - begunAtNanos;
+        Candidacy candidacy = new Candidacy(tokenOfTerm, lasted, hasCompleted);
+        Step step = state.ended(lock.key().name(), candidacy, error, lock.engine().random());
+        if (step instanceof StandAgain again) {
+            state = again.next();
+            if (again.storeFailed()) {
+                LOG.warn(
+                        "a candidate of the election '{}' could not ask the store, and goes on standing: {}",
+                        Printable.text(lock.key().name()),
+                        error.getMessage());
+            }
+            return pause(again.pauseNanos());
+        }
+        return Mono.error(error);
+    }
+
+    /** Ends with the client: what begins then is told that it is closed. */
+    private Mono<Boolean> pause(long nanos) {
+        AlarmClock alarms = lock.engine().alarms;
+        return Mono.create(sink -> {
+            Alarm over = Alarm.atTheLatestAtClose(() -> sink.success(true));
+            sink.onDispose(() -> alarms.off(over));
+            alarms.set(over, alarms.now() + nanos);
+            if (alarms.isClosed()) {
+                sink.success(true);
+            }
+        });
+    }
+}

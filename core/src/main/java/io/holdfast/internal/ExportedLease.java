@@ -1,0 +1,119 @@
+package io.holdfast.internal;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease as a text that another process can take it over by: the claim with what a store may need of it. Letters, digits, {@code -}, {@code _} and dots.
+ *
+ * @param claim with the usual lease, and the number of its last attempt
+ * @param fencingToken its token
+ * @param minHoldNanos what is left of the least hold time; 0 for none
+ */
+record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
+
+    /** Of a text: a name of {@value LockKey#MAX_NAME_BYTES} bytes and a long id fit in. */
+    static final int MOST_CHARS = 4_096;
+
+    private static final String VERSION = "holdfast-lease-1.";
+
+    /** The name is the last one, since it may hold any characters. */
+    private static final int PARTS = 8;
+
+    String text() {
+        LockKey key = claim.key();
+        String parts = String.join(
+                "\n",
+                key.kind().name(),
+                Integer.toString(key.permits()),
+                Integer.toString(claim.attempt()),
+                Long.toString(fencingToken),
+                Long.toString(claim.lease().toMillis()),
+                Long.toString(minHoldNanos),
+                claim.id(),
+                key.name());
+        byte[] bytes = parts.getBytes(StandardCharsets.UTF_8);
+        return VERSION + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes) + '.' + checkSum(bytes);
+    }
+
+    /**
+     * Reads a text, which may come from anywhere.
+     *
+     * @throws IllegalArgumentException if it is none; the message does not repeat the text, which is a secret
+     */
+    static ExportedLease of(String text) {
+        if (text.length() > MOST_CHARS) {
+            throw refused("it has %d characters, and at most %d are read".formatted(text.length(), MOST_CHARS), null);
+        }
+        int sum = text.lastIndexOf('.');
+        if (!text.startsWith(VERSION) || sum < VERSION.length()) {
+            throw refused("it does not begin with " + VERSION + " as this version writes it", null);
+        }
+        byte[] bytes = bytes(text.substring(VERSION.length(), sum));
+        if (!checkSum(bytes).equals(text.substring(sum + 1))) {
+            throw refused("its check sum is wrong, so it is not complete or was changed", null);
+        }
+        try {
+            return of(decoded(bytes).split("\n", PARTS));
+        } catch (IllegalArgumentException | CharacterCodingException | ArithmeticException unreadable) {
+            throw refused("a part of it is missing, or out of its range", unreadable);
+        }
+    }
+
+    private static byte[] bytes(String encoded) {
+        try {
+            return Base64.getUrlDecoder().decode(encoded);
+        } catch (IllegalArgumentException unreadable) {
+            throw refused("it has characters that do not belong there", unreadable);
+        }
+    }
+
+    private static ExportedLease of(String[] parts) {
+        if (parts.length < PARTS) {
+            throw new IllegalArgumentException("%d parts in place of %d".formatted(parts.length, PARTS));
+        }
+        LockKey key = new LockKey(LockKind.valueOf(parts[0]), parts[7], Integer.parseInt(parts[1]));
+        Duration lease = Duration.ofMillis(Long.parseLong(parts[4]));
+        long token = Long.parseLong(parts[3]);
+        long minHoldNanos = Long.parseLong(parts[5]);
+        if (token < 1 || minHoldNanos < 0 || !isId(parts[6])) {
+            throw new IllegalArgumentException("token, least hold time or id");
+        }
+        LockClaim claim = new LockClaim(key, parts[6], lease, Waiting.NONE, Integer.parseInt(parts[2]), 0);
+        return new ExportedLease(claim, token, minHoldNanos);
+    }
+
+    /** As an id may be: what prints, of ASCII, and no space. */
+    private static boolean isId(String id) {
+        return !id.isEmpty() && id.chars().allMatch(each -> each > ' ' && each < 0x7f);
+    }
+
+    private static String decoded(byte[] bytes) throws CharacterCodingException {
+        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    }
+
+    private static String checkSum(byte[] bytes) {
+        CRC32 sum = new CRC32();
+        sum.update(bytes);
+        return "%08x".formatted(sum.getValue());
+    }
+
+    private static IllegalArgumentException refused(String why, @Nullable Throwable cause) {
+        return new IllegalArgumentException("the text of an exported lease was refused: " + why, cause);
+    }
+
+    /** Without the id, which is a secret. */
+    @Override
+    public String toString() {
+        return "ExportedLease[%s, token %d]".formatted(claim.key(), fencingToken);
+    }
+}

@@ -1,0 +1,72 @@
+package io.holdfast.examples.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Three processes stand for election, and each leader is killed. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class CandidateIT {
+
+    /** What a process printed. */
+    private record Line(int process, String text, long atNanos) {}
+
+    private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
+
+    @Test
+    void whenTheLeaderIsKilledAnotherLeadsWithAHigherToken() throws Exception {
+        List<Program> processes = new ArrayList<>();
+        try (RedisServer redis = RedisServer.start()) {
+            for (int number : IntStream.range(0, 3).toArray()) {
+                Program process = Program.start(Candidate.class, redis.uri());
+                processes.add(process);
+                assertThat(process.nextLine()).isEqualTo("standing");
+                read(number, process);
+            }
+            Line leader = next(-1, 0);
+            for (int kills = 0; kills < 2; kills++) {
+                processes.get(leader.process()).kill();
+                long killedAt = System.nanoTime();
+                Line successor = next(leader.process(), token(leader));
+                Duration handOver = Duration.ofNanos(successor.atNanos() - killedAt);
+                System.out.printf("another process leads %d ms after the kill%n", handOver.toMillis());
+                assertThat(token(successor)).isGreaterThan(token(leader));
+                assertThat(handOver).as("the lease is 3 s").isLessThan(Duration.ofSeconds(30));
+                leader = successor;
+            }
+        } finally {
+            processes.forEach(Program::kill);
+        }
+    }
+
+    /** The first word of another leader. */
+    private Line next(int former, long formerToken) throws InterruptedException {
+        while (true) {
+            Line line = lines.poll(1, TimeUnit.MINUTES);
+            assertThat(line).as("a process leads").isNotNull();
+            if (line.process() != former) {
+                assertThat(token(line)).as("no former leader speaks").isGreaterThan(formerToken);
+                return line;
+            }
+        }
+    }
+
+    private static long token(Line line) {
+        return Long.parseLong(line.text().substring("leading with token ".length()));
+    }
+
+    private void read(int number, Program process) {
+        Thread reader = new Thread(() -> process.eachLine(text -> lines.add(new Line(number, text, System.nanoTime()))));
+        reader.setDaemon(true);
+        reader.start();
+    }
+}

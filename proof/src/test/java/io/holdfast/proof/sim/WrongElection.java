@@ -1,0 +1,92 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.LeaderElection;
+import io.holdfast.LockHolder;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
+
+/** An election whose terms are guarded in a wrong way. */
+abstract class WrongElection implements LeaderElection {
+
+    private static final int MOST_KEPT = 100;
+
+    /** What stays reachable stays renewed. */
+    private static final Queue<LockLease> KEPT = new ArrayDeque<>();
+
+    private final LeaderElection real;
+
+    private WrongElection(LeaderElection real) {
+        this.real = real;
+    }
+
+    /** A leader is told of its loss after a while. */
+    static LeaderElection toldLate(LeaderElection real, ReactiveLock lock, Scheduler clock) {
+        return new WrongElection(real) {
+            @Override
+            public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term) {
+                return Flux.usingWhen(
+                                lock.acquire(),
+                                lease -> Flux.from(term.apply(lease)).takeUntilOther(lost(lease)),
+                                LockLease::release)
+                        .retryWhen(Retry.indefinitely().filter(error -> error instanceof LockLostException));
+            }
+
+            private Mono<Object> lost(LockLease lease) {
+                return lease.onLoss()
+                        .switchIfEmpty(Mono.never())
+                        .delayElement(Duration.ofMillis(100), clock)
+                        .flatMap(reason -> Mono.error(
+                                new LockLostException(lease.lockName(), reason, lease.fencingToken())));
+            }
+        };
+    }
+
+    /** A term that is cancelled does not release the lock. */
+    static LeaderElection keepingTheLock(LeaderElection real, ReactiveLock lock) {
+        return new WrongElection(real) {
+            @Override
+            public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term) {
+                return Flux.usingWhen(
+                        lock.acquire(),
+                        lease -> Flux.from(term.apply(lease)),
+                        LockLease::release,
+                        (lease, error) -> lease.release(),
+                        this::kept);
+            }
+
+            private Mono<Void> kept(LockLease lease) {
+                KEPT.add(lease);
+                if (KEPT.size() > MOST_KEPT) {
+                    KEPT.remove();
+                }
+                return Mono.empty();
+            }
+        };
+    }
+
+    @Override
+    public String name() {
+        return real.name();
+    }
+
+    @Override
+    public LeaderElection with(LockOptions options) {
+        return real.with(options);
+    }
+
+    @Override
+    public Mono<LockHolder> leader() {
+        return real.leader();
+    }
+}

@@ -1,0 +1,335 @@
+package io.holdfast.semantics;
+
+import static io.holdfast.semantics.World.LEASE;
+import static io.holdfast.semantics.World.MOMENT;
+import static io.holdfast.semantics.World.NAME;
+import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LocalHandOver;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.testkit.Fault;
+import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+/** A lease that goes from one process to another: no gap, no overlap. */
+class ExportTest {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    @RegisterExtension
+    final World world = new World();
+
+    private String exported(LockLease lease) {
+        return world.only(world.subscribe(lease.export()));
+    }
+
+    private boolean isFree() {
+        TestSubscriber<LockLease> look = world.subscribe(world.rivalLock().tryAcquire());
+        look.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+        return !look.getReceivedOnNext().isEmpty();
+    }
+
+    @Test
+    void theExportersLeaseEndsAndTheAdoptersGoesOnWithItsToken() {
+        LockLease lease = world.granted(world.lock().acquire());
+        TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
+        String text = exported(lease);
+        assertThat(lease.isValid()).isFalse();
+        assertThat(lease.remaining()).isZero();
+        assertThat(loss.isTerminatedComplete()).isTrue();
+        assertThat(loss.getReceivedOnNext()).isEmpty();
+        assertThat(isFree()).isFalse();
+
+        LockLease adopted = world.granted(world.rival.adopt(text));
+        assertThat(adopted.lockName()).isEqualTo(NAME);
+        assertThat(adopted.fencingToken()).isEqualTo(lease.fencingToken());
+        assertThat(adopted.remaining()).isGreaterThan(LEASE.minusSeconds(1));
+        world.pass(LEASE.multipliedBy(3));
+        assertThat(adopted.isValid()).isTrue();
+        assertThat(isFree()).isFalse();
+        world.subscribe(adopted.release());
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void theExporterSendsNothingAnyMore() {
+        LockLease lease = world.granted(world.lock().acquire());
+        String text = exported(lease);
+        int renewals = world.on(Operation.RENEW).calls();
+        world.subscribe(lease.release()).expectTerminalSignal();
+        assertThat(world.subscribe(lease.renew()).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("it was handed on to another process by export()");
+        assertThat(world.subscribe(lease.export()).expectTerminalError()).isInstanceOf(LockLostException.class);
+        world.pass(LEASE.dividedBy(2));
+        assertThat(world.on(Operation.RENEW).calls()).isEqualTo(renewals);
+        assertThat(world.on(Operation.RELEASE).calls()).isZero();
+        assertThat(world.client.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void whatIsNeverAdoptedEndsWithItsLease() {
+        exported(world.granted(world.lock().acquire()));
+        world.pass(LEASE.minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(MOMENT);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void eachLeaseIsToldToEndOnce() {
+        LockLease lease = world.granted(world.lock().acquire());
+        String text = exported(lease);
+        assertThat(world.events(LockEvent.HandedOn.class))
+                .singleElement()
+                .satisfies(event -> assertThat(event.fencingToken()).isEqualTo(lease.fencingToken()));
+        LockLease adopted = world.granted(world.client.adopt(text));
+        assertThat(world.events(LockEvent.AcquireStarted.class)).hasSize(2);
+        assertThat(world.events(LockEvent.Acquired.class)).hasSize(2);
+        world.subscribe(adopted.release());
+        assertThat(world.events(LockEvent.Released.class)).hasSize(1);
+    }
+
+    @Test
+    void anExportWaitsForTheRenewalInFlight() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
+        world.pass(LEASE.dividedBy(3));
+        TestSubscriber<String> text = world.subscribe(lease.export());
+        assertThat(lease.isValid()).isFalse();
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        world.pass(SECOND);
+        assertThat(text.getReceivedOnNext()).hasSize(1);
+        world.on(Operation.RENEW).none();
+        world.subscribe(world.granted(world.rival.adopt(world.only(text))).release());
+    }
+
+    @Test
+    void aRenewalThatFindsTheLeaseLostFailsTheExport() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
+        world.takeAway(NAME);
+        world.pass(LEASE.dividedBy(3));
+        TestSubscriber<String> text = world.subscribe(lease.export());
+        world.pass(SECOND);
+        assertThat(text.expectTerminalError()).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    void anExportThatIsCancelledBeforeItsTextReleases() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
+        world.pass(LEASE.dividedBy(3));
+        TestSubscriber<String> text = world.subscribe(lease.export());
+        text.cancel();
+        world.pass(Duration.ZERO);
+        assertThat(isFree()).isTrue();
+        world.pass(SECOND);
+    }
+
+    @Test
+    void aClientThatClosesDuringAnExportFailsItAndReleases() {
+        LockClient closing = world.client(builder -> builder);
+        LockLease lease = world.granted(closing.lock(NAME).acquire());
+        world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
+        world.pass(LEASE.dividedBy(3));
+        TestSubscriber<String> text = world.subscribe(lease.export());
+        world.subscribe(closing.close());
+        world.pass(OPERATION_TIMEOUT);
+        assertThat(text.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void aLeaseThatHasEndedCannotBeExported() {
+        LockLease released = world.granted(world.lock().acquire());
+        world.subscribe(released.release());
+        assertThat(world.subscribe(released.export()).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("it was released before");
+
+        LockLease lost = world.granted(
+                world.lock(options -> options.autoRenew(false)).acquire());
+        world.pass(LEASE);
+        assertThat(world.subscribe(lost.export()).expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        error -> assertThat(error.reason()).isEqualTo(LossReason.EXPIRED));
+    }
+
+    @Test
+    void workGoesOnAfterAnExportAndItsEndReleasesNothing() {
+        TestSubscriber<String> work = world.subscribe(
+                world.lock().withLock(lease -> lease.export().delayElement(SECOND, world.clock)));
+        world.pass(SECOND);
+        String text = world.only(work);
+        assertThat(work.isTerminatedComplete()).isTrue();
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void aNestedLeaseCannotBeExported() {
+        TestSubscriber<String> nested =
+                world.subscribe(world.lock().withLock(outer -> world.lock().withLock(LockLease::export)));
+        assertThat(nested.expectTerminalError())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("export the outermost one");
+    }
+
+    @Test
+    void nestedWorkIsCancelledByAnExport() {
+        TestSubscriber<String> nested = TestSubscriber.create();
+        LockLease[] outermost = new LockLease[1];
+        world.subscribe(world.lock()
+                        .withLock(lease -> Mono.deferContextual(context -> {
+                            outermost[0] = lease;
+                            world.lock()
+                                    .withLock(Mono.<String>never())
+                                    .contextWrite(context)
+                                    .subscribe(nested);
+                            return Mono.never();
+                        })));
+        String text = exported(outermost[0]);
+        assertThat(nested.expectTerminalError()).isInstanceOf(LockLostException.class);
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void whatTheStoreDoesNotHoldAnyMoreCannotBeAdopted() {
+        LockLease lease = world.granted(world.lock().acquire());
+        String text = exported(lease);
+        world.pass(LEASE);
+        assertThat(world.subscribe(world.rival.adopt(text)).expectTerminalError())
+                .isInstanceOfSatisfying(LockLostException.class, error -> {
+                    assertThat(error.lockName()).isEqualTo(NAME);
+                    assertThat(error.fencingToken()).isEqualTo(lease.fencingToken());
+                    assertThat(error).hasMessageContaining("did not hold it any more when it was adopted");
+                });
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void twoAdoptersShareTheTokenAndTheReleaseOfOneIsTheLossOfTheOther() {
+        String text = exported(world.granted(world.lock().acquire()));
+        LockLease one = world.granted(world.rival.adopt(text));
+        LockLease two = world.granted(world.client.adopt(text));
+        assertThat(one.fencingToken()).isEqualTo(two.fencingToken());
+        world.subscribe(one.release());
+        world.pass(LEASE);
+        assertThat(two.isValid()).isFalse();
+    }
+
+    @Test
+    void anAdoptionThatFailsOrIsCancelledGivesTheLockBack() {
+        String text = exported(world.granted(world.lock().acquire()));
+        world.on(Operation.RENEW).next(Fault.lostRequest());
+        TestSubscriber<LockLease> failed = world.subscribe(world.client.adopt(text));
+        world.pass(OPERATION_TIMEOUT);
+        assertThat(failed.expectTerminalError()).isInstanceOf(LockBackendException.class);
+        world.pass(SECOND);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void cancellingAtAThousandInstantsLeavesNothing() {
+        for (int round = 0; round < 1_000; round++) {
+            Random random = new Random(round);
+            String text = exported(world.granted(world.rivalLock().acquire()));
+            world.on(Operation.RENEW).always(Fault.delayedReply(Duration.ofMillis(random.nextInt(20))));
+            TestSubscriber<Object> work =
+                    world.subscribe(world.client.adopt(text).flatMap(lease -> Mono.never()
+                            .doFinally(end -> lease.release().subscribe())));
+            world.pass(Duration.ofMillis(random.nextInt(20)));
+            work.cancel();
+            world.pass(Duration.ofMillis(30));
+            world.on(Operation.RENEW).none();
+            assertThat(world.store.contents()).as("round %d", round).isEmpty();
+        }
+    }
+
+    @Test
+    void theRestOfALeastHoldTimeGoesAlong() {
+        LockLease lease = world.granted(
+                world.lock(options -> options.minHoldTime(LEASE.multipliedBy(2))).acquire());
+        world.pass(SECOND);
+        LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
+        world.subscribe(adopted.release());
+        world.pass(LEASE.multipliedBy(2).minus(SECOND).minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(SECOND);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void theLeaseDurationIsTheExporters() {
+        LockLease lease = world.granted(
+                world.lock(options -> options.leaseDuration(LEASE.multipliedBy(2))).acquire());
+        LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
+        assertThat(adopted.remaining()).isGreaterThan(LEASE);
+        world.subscribe(adopted.release());
+    }
+
+    @Test
+    void allKindsCanBeHandedOn() {
+        LockOptions options = LockOptions.builder().build();
+        for (var lock : new io.holdfast.ReactiveLock[] {
+            world.client.readWriteLock(NAME).readLock(),
+            world.client.readWriteLock(NAME).writeLock(),
+            world.client.semaphore(NAME, 3)
+        }) {
+            LockLease lease = world.granted(lock.with(options).acquire());
+            LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
+            assertThat(adopted.fencingToken()).isEqualTo(lease.fencingToken());
+            world.subscribe(adopted.release()).expectTerminalSignal();
+            assertThat(world.store.contents()).isEmpty();
+        }
+    }
+
+    @Test
+    void aTextThatIsNoneIsRefused() {
+        assertThat(world.subscribe(world.client.adopt("hello")).expectTerminalError())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the text of an exported lease was refused");
+    }
+
+    @Test
+    void aClosedClientAdoptsNothing() {
+        String text = exported(world.granted(world.lock().acquire()));
+        LockClient closed = world.client(builder -> builder);
+        world.subscribe(closed.close());
+        assertThat(world.subscribe(closed.adopt(text)).expectTerminalError()).isInstanceOf(LockClosedException.class);
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void aBackEndThatTiesClaimsToTheirClientRefuses() {
+        LockClient process = LockClient.builder(
+                        LocalHandOver.builder(world.store).clock(world.clock).build())
+                .timer(world.clock)
+                .closeBackend(false)
+                .build();
+        LockLease lease = world.granted(process.lock(NAME).acquire());
+        assertThat(world.subscribe(lease.export()).expectTerminalError())
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("back end memory cannot hand a lease on to another process");
+        assertThat(lease.isValid()).isTrue();
+        assertThat(world.subscribe(process.adopt("any")).expectTerminalError())
+                .isInstanceOf(UnsupportedOperationException.class);
+        world.subscribe(lease.release());
+        world.subscribe(process.close());
+    }
+}
