@@ -16,7 +16,15 @@ class ArgumentsTest {
     @Test
     void wordsAndOptionsComeInAnyOrder() {
         assertThat(Arguments.parse(
-                        List.of("--yes", "break", "--claim", "00ff@x", "stock/42", "--store", "redis://there", "--json"),
+                        List.of(
+                                "--yes",
+                                "break",
+                                "--claim",
+                                "00ff@x",
+                                "stock/42",
+                                "--store",
+                                "redis://there",
+                                "--json"),
                         STORE))
                 .isEqualTo(new Arguments(
                         Arguments.Command.BREAK, "stock/42", "redis://there", "00ff@x", true, true, null, null));

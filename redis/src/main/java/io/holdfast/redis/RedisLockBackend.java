@@ -87,7 +87,12 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockBackend implements LockBackend {
 
-    private static final Set<LockFeature> FEATURES = Set.of(LockFeature.values());
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO,
+            LockFeature.READ_WRITE,
+            LockFeature.SEMAPHORE,
+            LockFeature.TOKEN_FLOOR,
+            LockFeature.HOLDERS);
 
     private final LockOperations operations;
 

@@ -4,14 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
-import io.holdfast.LockWaiter;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
-import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
@@ -22,7 +20,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 
@@ -321,56 +318,5 @@ final class LockQueue {
 
     private static long nanos(Duration lease) {
         return lease.toNanos();
-    }
-
-    private record Waiter(LockClaim look, long lookedAtNanos) {
-
-        LockWaiter shown(long now) {
-            return new LockWaiter(
-                    look.id(),
-                    look.key().kind(),
-                    look.key().permits(),
-                    Optional.empty(),
-                    Map.of("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago"));
-        }
-
-        boolean isStale(long now) {
-            return now - staleAtNanos() >= 0;
-        }
-
-        long staleAtNanos() {
-            return lookedAtNanos + nanos(look.lease()) / 2;
-        }
-    }
-
-    private record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
-
-        Holder until(long expiryNanos) {
-            return new Holder(look, token, sinceNanos, expiryNanos);
-        }
-
-        LockHolder shown(long now) {
-            return new LockHolder(
-                    look.id(),
-                    look.key().kind(),
-                    token,
-                    Optional.of(Duration.ofNanos(now - sinceNanos)),
-                    Optional.of(Duration.ofNanos(expiryNanos - now)),
-                    Map.of());
-        }
-
-        boolean isOver(long now) {
-            return expiryNanos - now <= 0;
-        }
-
-        LockAttempt standing(long now) {
-            return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
-        }
-
-        /** Counted from the look that it answers: the only moment whose send time the client knows for sure. */
-        WatchSignal granted(Waiter as) {
-            return new WatchSignal.Granted(
-                    token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.lookedAtNanos()));
-        }
     }
 }

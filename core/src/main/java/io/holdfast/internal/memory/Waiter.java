@@ -1,0 +1,29 @@
+package io.holdfast.internal.memory;
+
+import io.holdfast.LockWaiter;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Printable;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/** A claim in a {@link LockQueue}, by its last look. It is stale when it has not looked for half of its lease. */
+record Waiter(LockClaim look, long lookedAtNanos) {
+
+    LockWaiter shown(long now) {
+        return new LockWaiter(
+                look.id(),
+                look.key().kind(),
+                look.key().permits(),
+                Optional.empty(),
+                Map.of("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago"));
+    }
+
+    boolean isStale(long now) {
+        return now - staleAtNanos() >= 0;
+    }
+
+    long staleAtNanos() {
+        return lookedAtNanos + look.lease().toNanos() / 2;
+    }
+}

@@ -1,0 +1,126 @@
+package io.holdfast.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+
+/** What an operator sees when the masters do not agree, or do not answer. */
+class RedlockInspectorTest {
+
+    private static final LockKey ORDERS = LockKey.of(LockKind.MUTEX, "orders");
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final List<InMemoryLockBackend> stores =
+            Stream.generate(InMemoryLockBackend::create).limit(5).toList();
+
+    private void hold(String id, int... masters) {
+        LockClaim claim = LockClaim.first(ORDERS, id, LEASE, Waiting.NONE);
+        IntStream.of(masters).forEach(i -> StepVerifier.create(stores.get(i).tryAcquire(claim))
+                .expectNextCount(1)
+                .verifyComplete());
+    }
+
+    private void stop(int... masters) {
+        IntStream.of(masters)
+                .forEach(i -> StepVerifier.create(stores.get(i).close()).verifyComplete());
+    }
+
+    private LockInspector inspector() {
+        Map<String, LockInspector> all = new LinkedHashMap<>();
+        stores.forEach(store -> all.put("m" + all.size(), store.inspector()));
+        return RedlockBackend.inspector(all);
+    }
+
+    @Test
+    void aClaimThatAMajorityKnowsIsAHolderAndFewerAreAWarning() {
+        hold("one@a", 0, 1, 4);
+        hold("two@b", 2);
+
+        StepVerifier.create(inspector().inspect("orders"))
+                .assertNext(lock -> {
+                    assertThat(lock.holders()).extracting(LockHolder::owner).containsExactly("a");
+                    assertThat(lock.holders().get(0).details())
+                            .containsEntry("masters", "3 of 5")
+                            .containsEntry("not known to", "m2, m3");
+                    assertThat(lock.warnings())
+                            .singleElement()
+                            .satisfies(it -> assertThat(it).startsWith("Claim two@b is known to 1 of 5 masters only (m2)"));
+                })
+                .verifyComplete();
+        StepVerifier.create(inspector().all().map(LockReport::holderCount))
+                .expectNext(1L)
+                .verifyComplete();
+    }
+
+    @Test
+    void mastersThatDoNotAnswerAreAWarningAndNoMajorityIsAFailure() {
+        hold("one@a", 0, 1, 2);
+        stop(3, 4);
+        StepVerifier.create(inspector().inspect("orders"))
+                .assertNext(lock -> {
+                    assertThat(lock.holderCount()).isOne();
+                    assertThat(lock.warnings())
+                            .hasSize(2)
+                            .allSatisfy(it -> assertThat(it).matches("Master m[34] did not answer: .*"));
+                })
+                .verifyComplete();
+
+        stop(2);
+        for (Mono<?> question :
+                List.of(inspector().inspect("orders").then(), inspector().all().then())) {
+            StepVerifier.create(question)
+                    .expectErrorSatisfies(error -> assertThat(error)
+                            .isInstanceOf(LockBackendException.class)
+                            .hasMessageContaining("2 of 5 masters answered, which is no majority"))
+                    .verify();
+        }
+    }
+
+    /** Two of five know it: with the silent one they may be a majority. */
+    @Test
+    void holdersAreNotToldWhenItDependsOnASilentMaster() {
+        hold("one@a", 0, 1);
+        RedlockBackend backend = RedlockBackend.over(stores);
+        StepVerifier.create(backend.holders(ORDERS)).verifyComplete();
+
+        stop(4);
+        StepVerifier.create(backend.holders(ORDERS))
+                .expectErrorSatisfies(error -> assertThat(error)
+                        .isInstanceOf(LockBackendException.class)
+                        .hasMessageContaining("it depends on masters that did not answer"))
+                .verify();
+    }
+
+    @Test
+    void breakingReachesEachMasterAndNeedsAMajority() {
+        hold("one@a", 0, 1, 2, 3, 4);
+        LockHolder holder = inspector()
+                .inspect("orders")
+                .flatMapIterable(LockReport::holders)
+                .blockFirst();
+        StepVerifier.create(inspector().breakHold("orders", holder)).expectNext(true).verifyComplete();
+        assertThat(stores).allSatisfy(store -> assertThat(store.contents()).isEmpty());
+
+        stop(0, 1, 2);
+        StepVerifier.create(inspector().breakHold("orders", holder))
+                .expectError(LockBackendException.class)
+                .verify();
+    }
+}
