@@ -16,7 +16,6 @@ import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -26,6 +25,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -231,41 +231,48 @@ final class SimulatedConnection {
     }
 
     private static List<String> args(RedisCommand<?, ?, ?> command) {
-        ByteBuf buffer = Unpooled.buffer();
-        command.getArgs().encode(buffer);
-        List<String> args = new ArrayList<>();
-        for (int at = 0; at < buffer.writerIndex(); ) {
-            int length = 0;
-            for (at++; buffer.getByte(at) != '\r'; at++) {
-                length = 10 * length + buffer.getByte(at) - '0';
-            }
-            args.add(TEXTS.get().text(buffer, at + 2, length));
-            at += length + 4;
-        }
-        return args;
+        return TEXTS.get().args(command);
     }
 
-    /** Texts of one thread. The long ones are the few scripts, again and again, so that each is kept once. */
+    /** Texts of one thread, read from one buffer. The long ones are the few scripts, again and again, so that each is kept once. */
     private static final class Texts {
 
         private static final int LONG = 500;
 
-        private record Script(ByteBuf bytes, String text) {}
+        private record Script(byte[] bytes, String text) {}
 
         private final List<Script> scripts = new ArrayList<>();
+        private final ByteBuf buffer = Unpooled.buffer(1 << 16);
 
-        String text(ByteBuf from, int at, int length) {
-            ByteBuf part = from.slice(at, length);
-            if (length < LONG) {
-                return part.toString(StandardCharsets.ISO_8859_1);
+        List<String> args(RedisCommand<?, ?, ?> command) {
+            buffer.clear();
+            command.getArgs().encode(buffer);
+            byte[] bytes = buffer.array();
+            int end = buffer.writerIndex();
+            List<String> args = new ArrayList<>();
+            for (int at = 0; at < end; ) {
+                int length = 0;
+                for (at++; bytes[at] != '\r'; at++) {
+                    length = 10 * length + bytes[at] - '0';
+                }
+                args.add(text(bytes, at + 2, length));
+                at += length + 4;
             }
-            for (Script script : scripts) {
-                if (ByteBufUtil.equals(part, script.bytes())) {
-                    return script.text();
+            return args;
+        }
+
+        private String text(byte[] from, int at, int length) {
+            if (length >= LONG) {
+                for (Script script : scripts) {
+                    if (Arrays.equals(from, at, at + length, script.bytes(), 0, script.bytes().length)) {
+                        return script.text();
+                    }
                 }
             }
-            String text = part.toString(StandardCharsets.ISO_8859_1);
-            scripts.add(new Script(part.copy(), text));
+            String text = new String(from, at, length, StandardCharsets.ISO_8859_1);
+            if (length >= LONG) {
+                scripts.add(new Script(Arrays.copyOfRange(from, at, at + length), text));
+            }
             return text;
         }
     }

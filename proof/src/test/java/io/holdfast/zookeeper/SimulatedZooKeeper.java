@@ -46,7 +46,17 @@ final class SimulatedZooKeeper extends ZooKeeper {
 
     private static final ZKClientConfig DEFAULTS = new ZKClientConfig();
 
-    private record Request(Ask ask, Consumer<Answer> answer) {}
+    /** Each is another one, also of two that ask the same. */
+    private static final class Request {
+
+        final Ask ask;
+        final Consumer<Answer> answer;
+
+        Request(Ask ask, Consumer<Answer> answer) {
+            this.ask = ask;
+            this.answer = answer;
+        }
+    }
 
     // Set by open(): no constructor is run, since the driver's would start threads and open a selector.
     private Host host;
@@ -224,8 +234,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         all.addAll(outgoing);
         sent.clear();
         outgoing.clear();
-        all.forEach(
-                request -> request.answer().accept(Answer.of(code, request.ask().path())));
+        all.forEach(request -> request.answer.accept(Answer.of(code, request.ask.path())));
     }
 
     private void tell(KeeperState change) {
@@ -263,16 +272,16 @@ final class SimulatedZooKeeper extends ZooKeeper {
         ZooServer at = server;
         sentAt = host.nanoTime();
         sent.add(request);
-        used.toServer(() -> at.ask(used, request.ask(), answer -> {
+        used.toServer(() -> at.ask(used, request.ask, answer -> {
             if (mine == connections && sent.remove(request)) {
                 heardAt = host.nanoTime();
                 seenZxid = Math.max(seenZxid, answer.seen());
-                if (request.ask().isWatched()
+                if (request.ask.isWatched()
                         && (answer.code() == Code.OK
-                                || (request.ask().kind() == Kind.EXISTS && answer.code() == Code.NONODE))) {
-                    (request.ask().kind() == Kind.LIST ? children : data).add(answer.path());
+                                || (request.ask.kind() == Kind.EXISTS && answer.code() == Code.NONODE))) {
+                    (request.ask.kind() == Kind.LIST ? children : data).add(answer.path());
                 }
-                request.answer().accept(answer);
+                request.answer.accept(answer);
             }
         }));
     }

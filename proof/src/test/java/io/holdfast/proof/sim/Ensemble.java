@@ -3,6 +3,7 @@ package io.holdfast.proof.sim;
 import io.holdfast.proof.sim.ZooServer.Answer;
 import io.holdfast.proof.sim.ZooServer.Ask;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,14 +43,21 @@ public final class Ensemble {
     private final long halfTickNanos;
     private final double leaderRate;
     private final List<ZooServer> servers;
+    private final List<ZooServer> followers;
     private final Map<String, Node> head = new HashMap<>();
     private final Map<String, Integer> sequences = new HashMap<>();
     private final SplittableRandom reaping;
     private final Map<Long, Session> sessions = new LinkedHashMap<>();
-    private final Map<String, Long> lastOnWay = new HashMap<>();
+
+    /** From each server to each other one. */
+    private final long[][] lastOnWay = new long[SERVERS][SERVERS];
+
     private long lastZxid = 100;
     private long lastSession = 0x1000;
     private long lastCommit;
+
+    /** No session that goes on was heard of before that. */
+    private long heardLeast;
 
     /** Whether empty queues are taken away. */
     private final boolean isReaping;
@@ -63,8 +71,9 @@ public final class Ensemble {
         reaping = world.chancesOf("reaping", 0);
         isReaping = reaping.nextInt(3) == 0;
         servers = IntStream.rangeClosed(1, SERVERS)
-                .mapToObj(i -> new ZooServer(world, this, "zk" + i))
+                .mapToObj(i -> new ZooServer(world, this, i - 1, "zk" + i))
                 .toList();
+        followers = servers.subList(1, SERVERS);
         head.put("/", new Node(0, 0, 0, ""));
         servers.forEach(ZooServer::join);
         world.after(halfTickNanos, this::ping);
@@ -109,20 +118,15 @@ public final class Ensemble {
             task.run();
             return;
         }
-        String way = from.name() + '>' + to.name();
-        long arrival = Math.max(lastOnWay.getOrDefault(way, 0L) + 1, network.arrival(from.name(), to.name(), false));
-        lastOnWay.put(way, arrival);
+        long[] last = lastOnWay[from.index()];
+        long arrival = Math.max(last[to.index()] + 1, network.arrival(from.name(), to.name(), false));
+        last[to.index()] = arrival;
         world.at(arrival, () -> to.receive(task));
     }
 
     /** Twice a tick; and it looks for sessions that have not been heard of. */
     private void ping() {
-        leader().receive(() -> servers.stream()
-                .skip(1)
-                .forEach(server -> send(leader(), server, () -> {
-                    List<Long> touched = server.takeTouched();
-                    send(server, leader(), () -> touched.forEach(this::heard));
-                })));
+        leader().receive(this::pingFollowers);
         leader().receive(this::expire);
         if (isReaping) {
             leader().receive(this::reap);
@@ -130,12 +134,24 @@ public final class Ensemble {
         world.after((long) (halfTickNanos / leaderRate), this::ping);
     }
 
+    private void pingFollowers() {
+        for (ZooServer server : followers) {
+            send(leader(), server, () -> {
+                List<Long> touched = server.takeTouched();
+                send(server, leader(), () -> touched.forEach(this::heard));
+            });
+        }
+    }
+
     /** Takes away containers that have become empty, as the original does now and then; their numbers begin again. */
     private void reap() {
-        List<String> empty = sequences.keySet().stream()
-                .filter(queue -> head.keySet().stream().noneMatch(it -> it.startsWith(queue + '/')))
-                .sorted()
-                .toList();
+        List<String> empty = new ArrayList<>();
+        for (String queue : sequences.keySet()) {
+            if (hasNoChild(queue + '/')) {
+                empty.add(queue);
+            }
+        }
+        Collections.sort(empty);
         for (String queue : empty) {
             if (reaping.nextBoolean()) {
                 world.trace("    the leader takes %s away", queue);
@@ -146,21 +162,44 @@ public final class Ensemble {
         }
     }
 
+    private boolean hasNoChild(String prefix) {
+        for (String path : head.keySet()) {
+            if (path.startsWith(prefix)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     void heard(long id) {
         Session session = sessions.get(id);
         if (session != null && !session.isOver) {
             session.heardAt = world.now();
+            heardLeast = Math.min(heardLeast, session.heardAt);
             // At the earliest moment: where a tick ends is a matter of chance.
             world.after((long) (timeoutNanos / leaderRate) + 1, () -> leader().receive(this::expire));
         }
     }
 
     private void expire() {
+        if (!isOver(heardLeast)) {
+            return;
+        }
+        heardLeast = Long.MAX_VALUE;
         sessions.forEach((id, session) -> {
-            if (!session.isOver && (world.now() - session.heardAt) * leaderRate >= timeoutNanos) {
+            if (session.isOver) {
+                return;
+            }
+            if (isOver(session.heardAt)) {
                 end(id, session);
+            } else {
+                heardLeast = Math.min(heardLeast, session.heardAt);
             }
         });
+    }
+
+    private boolean isOver(long heardAt) {
+        return (world.now() - heardAt) * leaderRate >= timeoutNanos;
     }
 
     private void end(long id, Session session) {
@@ -242,17 +281,20 @@ public final class Ensemble {
 
     /** When another server has it, it is certain; then each applies it, in order. */
     private void commit(long zxid, Consumer<ZooServer> change) {
-        List<Long> acks = new ArrayList<>();
-        for (ZooServer server : servers.subList(1, SERVERS)) {
+        long acknowledged = Long.MAX_VALUE;
+        for (ZooServer server : followers) {
             long there = network.arrival(leader().name(), server.name(), false);
-            acks.add(there - world.now() + network.arrival(server.name(), leader().name(), false));
+            acknowledged = Math.min(
+                    acknowledged, there - world.now() + network.arrival(server.name(), leader().name(), false));
         }
-        lastCommit =
-                Math.max(lastCommit + 1, acks.stream().mapToLong(it -> it).min().orElseThrow());
+        lastCommit = Math.max(lastCommit + 1, acknowledged);
         world.at(
                 lastCommit,
-                () -> leader().receive(() ->
-                        servers.forEach(server -> send(leader(), server, () -> server.apply(zxid, change)))));
+                () -> leader().receive(() -> {
+                    for (ZooServer server : servers) {
+                        send(leader(), server, () -> server.apply(zxid, change));
+                    }
+                }));
     }
 
     /** By the leader. */
@@ -268,7 +310,7 @@ public final class Ensemble {
                     yield new Written(Code.NONODE, path, 0, null);
                 }
                 int number = sequences.merge(parent, 1, Integer::sum) - 1;
-                yield new Written(Code.OK, path + "%010d".formatted(number), ++lastZxid, null);
+                yield new Written(Code.OK, numbered(path, number), ++lastZxid, null);
             }
             case CREATE_CONTAINER -> {
                 Code code = head.containsKey(path)
@@ -317,6 +359,11 @@ public final class Ensemble {
             }
             default -> server -> {};
         };
+    }
+
+    private static String numbered(String path, int number) {
+        String digits = Integer.toString(number);
+        return path + "0".repeat(Math.max(0, 10 - digits.length())) + digits;
     }
 
     static String parentOf(String path) {

@@ -4,11 +4,11 @@ import io.holdfast.proof.sim.RedisMemory.RedisError;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.luaj.vm2.Globals;
@@ -37,7 +37,6 @@ final class RedisScripts {
 
     private final Globals lua = new Globals();
     private final Map<String, LuaFunction> compiled = new HashMap<>();
-    private final Texts texts = new Texts();
     private RedisMemory memory;
 
     RedisScripts() {
@@ -96,22 +95,31 @@ final class RedisScripts {
             List<Object> parts = new ArrayList<>();
             for (int i = 1; !value.get(i).isnil(); i++) {
                 LuaValue part = value.get(i);
-                parts.add(part.type() == LuaValue.TSTRING ? part.tojstring() : reply(part));
+                parts.add(part.type() == LuaValue.TSTRING ? java((LuaString) part) : reply(part));
             }
             return parts;
         }
         throw new RedisError("ERR the script answered " + value);
     }
 
-    private LuaTable table(List<String> values) {
+    private static LuaTable table(List<String> values) {
         LuaTable table = new LuaTable(values.size(), 0);
         for (int i = 0; i < values.size(); i++) {
-            table.set(i + 1, texts.lua(values.get(i)));
+            table.set(i + 1, lua(values.get(i)));
         }
         return table;
     }
 
-    private LuaValue lua(Object reply) {
+    /** One character for each byte, here as in the arguments of a command. */
+    private static LuaString lua(String text) {
+        return LuaString.valueUsing(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static String java(LuaString text) {
+        return new String(text.m_bytes, text.m_offset, text.m_length, StandardCharsets.ISO_8859_1);
+    }
+
+    private static LuaValue value(Object reply) {
         if (reply == null) {
             return LuaValue.FALSE;
         }
@@ -121,14 +129,14 @@ final class RedisScripts {
         if (reply instanceof List<?> list) {
             LuaTable table = new LuaTable(list.size(), 0);
             for (int i = 0; i < list.size(); i++) {
-                table.set(i + 1, lua(list.get(i)));
+                table.set(i + 1, value(list.get(i)));
             }
             return table;
         }
-        return texts.lua((String) reply);
+        return lua((String) reply);
     }
 
-    private String text(LuaValue value) {
+    private static String text(LuaValue value) {
         if (value.type() == LuaValue.TNUMBER) {
             double number = value.todouble();
             return number == Math.rint(number) ? Long.toString((long) number) : Double.toString(number);
@@ -136,7 +144,7 @@ final class RedisScripts {
         if (value.type() != LuaValue.TSTRING) {
             throw new RedisError("ERR Lua redis lib command arguments must be strings or integers");
         }
-        return texts.java((LuaString) value);
+        return java((LuaString) value);
     }
 
     private final class Call extends VarArgFunction {
@@ -154,7 +162,7 @@ final class RedisScripts {
                 command.add(text(args.arg(i)));
             }
             try {
-                return lua(memory.run(command));
+                return value(memory.run(command));
             } catch (RedisError error) {
                 if (raises) {
                     throw new LuaError(error);
@@ -186,52 +194,50 @@ final class RedisScripts {
 
     private static final class Format extends VarArgFunction {
 
-        private static final Pattern NUMBER = Pattern.compile("%(?:0(\\d+))?(\\.0f|d)");
+        private final Map<LuaString, Fields> known = new HashMap<>();
 
         @Override
         public Varargs invoke(Varargs args) {
-            Matcher numbers = NUMBER.matcher(args.arg1().tojstring());
+            Fields format = known.computeIfAbsent(args.checkstring(1), Fields::of);
             StringBuilder text = new StringBuilder();
-            for (int next = 2; numbers.find(); next++) {
-                double number = args.checkdouble(next);
-                String digits = Long.toString((long) (numbers.group(2).equals("d") ? number : Math.rint(number)));
-                int width = numbers.group(1) == null ? 0 : Integer.parseInt(numbers.group(1));
-                numbers.appendReplacement(text, "0".repeat(Math.max(0, width - digits.length())) + digits);
+            int next = 2;
+            for (Field field : format.fields()) {
+                double number = args.checkdouble(next++);
+                String digits = Long.toString((long) (field.isWhole() ? number : Math.rint(number)));
+                text.append(field.before());
+                for (int i = digits.length(); i < field.width(); i++) {
+                    text.append('0');
+                }
+                text.append(digits);
             }
-            numbers.appendTail(text);
-            if (text.indexOf("%") >= 0) {
-                throw new LuaError("not simulated: format " + args.arg1());
-            }
-            return LuaValue.valueOf(text.toString());
+            return lua(text.append(format.after()).toString());
         }
     }
 
-    /** Of both languages, which name the same keys again and again. */
-    private static final class Texts {
+    /** One number of a format: the text before it, and how wide it is. */
+    private record Field(String before, int width, boolean isWhole) {}
 
-        private static final int MOST = 3_000;
+    /** A format, taken apart once. */
+    private record Fields(List<Field> fields, String after) {
 
-        private final Map<String, LuaString> ofJava = new HashMap<>();
-        private final Map<LuaString, String> ofLua = new HashMap<>();
+        private static final Pattern NUMBER = Pattern.compile("%(?:0(\\d+))?(\\.0f|d)");
 
-        LuaString lua(String text) {
-            return kept(ofJava, text, LuaString::valueOf);
-        }
-
-        String java(LuaString text) {
-            return kept(ofLua, text, LuaString::tojstring);
-        }
-
-        private static <A, B> B kept(Map<A, B> known, A one, Function<A, B> other) {
-            B found = known.get(one);
-            if (found == null) {
-                if (known.size() == MOST) {
-                    known.clear();
-                }
-                found = other.apply(one);
-                known.put(one, found);
+        static Fields of(LuaString format) {
+            String text = java(format);
+            List<Field> fields = new ArrayList<>();
+            int at = 0;
+            for (Matcher numbers = NUMBER.matcher(text); numbers.find(); at = numbers.end()) {
+                int width = numbers.group(1) == null ? 0 : Integer.parseInt(numbers.group(1));
+                fields.add(new Field(
+                        text.substring(at, numbers.start()),
+                        width,
+                        numbers.group(2).equals("d")));
             }
-            return found;
+            Fields all = new Fields(fields, text.substring(at));
+            if (all.toString().indexOf('%') >= 0) {
+                throw new LuaError("not simulated: format " + text);
+            }
+            return all;
         }
     }
 }

@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -14,23 +13,13 @@ import java.util.concurrent.TimeUnit;
  */
 public final class World {
 
-    /** What happens next, by time and then by the order in which it was planned. */
-    private record Step(long at, long number, Runnable task) implements Comparable<Step> {
-
-        @Override
-        public int compareTo(Step other) {
-            return at == other.at ? Long.compare(number, other.number) : Long.compare(at, other.at);
-        }
-    }
-
-    private final PriorityQueue<Step> steps = new PriorityQueue<>();
+    private final Steps steps = new Steps();
     private final SplittableRandom random;
     private final long seed;
     private final boolean isTraced;
     private final List<String> trace = new ArrayList<>();
     private final List<String> defects = new ArrayList<>();
     private long now;
-    private long planned;
     private long done;
     private long fingerprint;
 
@@ -51,7 +40,7 @@ public final class World {
     }
 
     public void at(long time, Runnable task) {
-        steps.add(new Step(Math.max(time, now), planned++, task));
+        steps.add(Math.max(time, now), task);
     }
 
     public void after(long nanos, Runnable task) {
@@ -60,13 +49,13 @@ public final class World {
 
     /** Runs all that is planned up to that time. */
     public void runUntil(long time) {
-        while (!steps.isEmpty() && steps.peek().at() <= time) {
-            Step next = steps.poll();
-            now = next.at();
+        while (!steps.isEmpty() && steps.nextTime() <= time) {
+            now = steps.nextTime();
+            Runnable next = steps.poll();
             done++;
             fingerprint = fingerprint * 31 + now;
             try {
-                next.task().run();
+                next.run();
             } catch (RuntimeException | AssertionError thrown) {
                 defect("a step threw " + thrown, thrown);
             }

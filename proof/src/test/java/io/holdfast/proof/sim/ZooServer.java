@@ -2,6 +2,7 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.proof.sim.Ensemble.Node;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -69,6 +70,7 @@ public final class ZooServer extends Server {
     }
 
     private final Ensemble ensemble;
+    private final int index;
     private final TreeMap<String, Node> tree = new TreeMap<>();
     private final Map<String, Long> childChanges = new HashMap<>();
     private final Set<Long> touched = new LinkedHashSet<>();
@@ -76,9 +78,14 @@ public final class ZooServer extends Server {
     private final Map<Long, Turns> turns = new HashMap<>();
     private long zxid = 100;
 
-    ZooServer(World world, Ensemble ensemble, String name) {
+    ZooServer(World world, Ensemble ensemble, int index, String name) {
         super(world, name, 1, 0);
+        this.index = index;
         this.ensemble = ensemble;
+    }
+
+    int index() {
+        return index;
     }
 
     /** Applies a transaction, unless it has it already, as one that has joined again may. */
@@ -91,6 +98,9 @@ public final class ZooServer extends Server {
 
     /** The sessions that it has heard of since it was asked last. */
     List<Long> takeTouched() {
+        if (touched.isEmpty()) {
+            return List.of();
+        }
         List<Long> all = List.copyOf(touched);
         touched.clear();
         return all;
@@ -165,9 +175,11 @@ public final class ZooServer extends Server {
             ensemble.heard(ask.session());
         }
         Connection connection = connections.get(wire);
-        world.trace(
-                "    %s is asked by %x: %s %s%s",
-                this, ask.session(), ask.kind(), ask.path(), connection == null ? " in vain" : "");
+        if (world.isTraced()) {
+            world.trace(
+                    "    %s is asked by %x: %s %s%s",
+                    this, ask.session(), ask.kind(), ask.path(), connection == null ? " in vain" : "");
+        }
         if (connection != null) {
             connection.turns.queue.add(() -> work(connection, ask, answer));
             connection.turns.next();
@@ -223,11 +235,15 @@ public final class ZooServer extends Server {
         List<String> names = null;
         if (ask.kind() == Ask.Kind.LIST) {
             String prefix = ask.path().equals("/") ? "/" : ask.path() + '/';
-            names = tree.tailMap(prefix, false).keySet().stream()
-                    .takeWhile(it -> it.startsWith(prefix))
-                    .filter(it -> it.indexOf('/', prefix.length()) < 0)
-                    .map(it -> it.substring(prefix.length()))
-                    .toList();
+            names = new ArrayList<>();
+            for (String one : tree.tailMap(prefix, false).keySet()) {
+                if (!one.startsWith(prefix)) {
+                    break;
+                }
+                if (one.indexOf('/', prefix.length()) < 0) {
+                    names.add(one.substring(prefix.length()));
+                }
+            }
         }
         return new Answer(Code.OK, ask.path(), names, node.data(), node.czxid(), node.owner(), null, 0);
     }
@@ -256,13 +272,13 @@ public final class ZooServer extends Server {
     }
 
     private void tellAll(EventType type, String path, boolean data, boolean children) {
-        connections.values().forEach(connection -> {
+        for (Connection connection : connections.values()) {
             boolean isData = data && connection.data.remove(path);
             boolean isChild = children && connection.children.remove(path);
             if (isData || isChild) {
                 connection.tell(type, path);
             }
-        });
+        }
     }
 
     void sessionEnded(long id) {

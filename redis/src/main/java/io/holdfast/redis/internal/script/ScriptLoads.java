@@ -2,6 +2,8 @@ package io.holdfast.redis.internal.script;
 
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeSet;
@@ -83,7 +85,9 @@ public final class ScriptLoads {
         }
     }
 
-    private final Map<LuaScript, Load> loads = new HashMap<>();
+    /** In the order in which they began. */
+    private final Map<LuaScript, Load> loads = new LinkedHashMap<>();
+
     private long lastOrder;
 
     /** Written within the queue, read by all threads. */
@@ -161,8 +165,8 @@ public final class ScriptLoads {
         }
     }
 
-    /** Another connection is there, or none: what was on its way may be lost. */
+    /** Another connection is there, or none: what was on its way may be lost. Calls go on in the order in which the loads began. */
     void interrupted() {
-        Map.copyOf(loads).forEach((script, load) -> ended(script, load.carrier));
+        List.copyOf(loads.entrySet()).forEach(begun -> ended(begun.getKey(), begun.getValue().carrier));
     }
 }

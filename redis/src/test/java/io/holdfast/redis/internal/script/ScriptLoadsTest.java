@@ -124,4 +124,20 @@ class ScriptLoadsTest {
         loads.interrupted();
         assertThat(proceeded).containsExactly("2 brings it");
     }
+
+    /** The order of an immutable map is another one in each JVM. */
+    @Test
+    void loadsThatAreInterruptedGoOnInTheOrderInWhichTheyBegan() {
+        List<String> expected = new ArrayList<>();
+        for (String name :
+                List.of("mutex", "mutex_renew", "shared_acquire", "shared_release", "shared_renew", "inspect")) {
+            LuaScript script = LuaScript.load(name);
+            assertThat(loads.admits(new Waiting(script, name), true)).isTrue();
+            Waiting next = new Waiting(script, name);
+            assertThat(loads.admits(next, false)).isFalse();
+            expected.add(next.order + " brings it");
+        }
+        loads.interrupted();
+        assertThat(proceeded).containsExactlyElementsOf(expected);
+    }
 }
