@@ -199,8 +199,15 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private void granted(int member, EngineLease lease) {
         held[member] = lease;
         step(state().granted(member));
-        if (!state().isOver()) {
-            lease.watchLoss(new WhileOthersAreWaitedFor(member));
+        if (lease.equals(held[member])) { // else it was handed out, or released
+            lease.watchLoss(new WhileOthersAreWaitedFor(member, lease));
+        }
+    }
+
+    /** A lease that was released before it was lost is none of those that are held, even if its lock was taken again. */
+    private void lost(int member, EngineLease lease) {
+        if (lease.equals(held[member])) {
+            step(state().lost(member));
         }
     }
 
@@ -272,14 +279,16 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private final class WhileOthersAreWaitedFor implements GuardedLease.Holder {
 
         private final int member;
+        private final EngineLease lease;
 
-        WhileOthersAreWaitedFor(int member) {
+        WhileOthersAreWaitedFor(int member, EngineLease lease) {
             this.member = member;
+            this.lease = lease;
         }
 
         @Override
         public void lost() {
-            mailbox.post(() -> step(state().lost(member)));
+            mailbox.post(() -> MultiAcquisition.this.lost(member, lease));
         }
 
         @Override

@@ -162,6 +162,25 @@ class MultiLockTest {
     }
 
     @Test
+    void theLossOfALeaseThatWasGivenBackIsNoLossOfTheOneThatFollowedIt() {
+        LockLease first = rivalHolds("a");
+        LockLease last = rivalHolds("c");
+        world.on(Operation.TRY_ACQUIRE).next(Fault.none(), Fault.delayedReply(Duration.ofMillis(10)));
+        TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b", "c").acquire());
+        world.takeAway("b");
+        world.on(Operation.RELEASE).next(Fault.delayedReply(SECOND));
+        world.pass(Duration.ofMillis(10)); // "b" is released, since "a" is waited for
+        world.subscribe(first.release());
+        assertThat(isFree("b")).as("taken again").isFalse();
+        world.pass(SECOND);
+        assertThat(leases.isTerminated()).isFalse();
+        world.subscribe(last.release());
+        MultiLease lease = world.only(leases);
+        assertThat(lease.isValid()).isTrue();
+        world.subscribe(lease.release());
+    }
+
+    @Test
     void acquisitionsInOppositeOrdersDoNotWaitForEachOther() {
         List<TestSubscriber<String>> results = new ArrayList<>();
         for (int round = 0; round < 10; round++) {
