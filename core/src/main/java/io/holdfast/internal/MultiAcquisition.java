@@ -6,6 +6,7 @@ import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.internal.state.AcquirePlan;
 import io.holdfast.internal.state.MultiAcquireAction;
 import io.holdfast.internal.state.MultiAcquireState;
@@ -27,6 +28,8 @@ import reactor.util.context.Context;
  */
 final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
+
     private final MultiLockSettings locks;
     private final boolean waits;
     private final Emission<MultiLeaseHandle> emission;
@@ -35,6 +38,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     // All below: written within the mailbox, but for the first, which is written before the first task.
     private long startedAtNanos;
     private @Nullable MultiAcquireState state;
+    private @Nullable Alarm timedOut;
     private final @Nullable Asked[] asked;
     private final @Nullable EngineLease[] held;
 
@@ -53,7 +57,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
         startedAtNanos = locks.engine().alarms.now();
         if (emission.open()) {
-            mailbox.post(() -> step(MultiAcquireState.start(locks.members().size(), waits)));
+            mailbox.post(this::start);
         }
     }
 
@@ -67,8 +71,21 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }));
     }
 
+    private void start() {
+        Duration limit = waits ? locks.waitTimeout() : null;
+        if (limit != null && !limit.isZero()) {
+            Alarm over = Alarm.of(() -> mailbox.post(() -> step(state().timedOut())));
+            timedOut = over;
+            locks.engine().alarms.set(over, startedAtNanos + limit.toNanos());
+        }
+        step(MultiAcquireState.start(locks.members().size(), waits));
+    }
+
     private void step(MultiAcquireState.Step step) {
         state = step.state();
+        if (step.state().isOver()) {
+            locks.engine().alarms.off(timedOut);
+        }
         step.actions().forEach(this::act);
     }
 
@@ -89,6 +106,8 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
             emission.fail(failed.error());
         } else if (action instanceof MultiAcquireAction.FailLost failed) {
             emission.fail(lost(failed.member()));
+        } else if (action instanceof MultiAcquireAction.FailTimedOut failed) {
+            emission.fail(timedOut(failed.member()));
         }
     }
 
@@ -120,10 +139,13 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         ask(member, lock, lock.terms().acquirePlan());
     }
 
-    /** Zero, for one look, when there is less than the shortest time that can be waited for. */
+    /** The shortest time that can be waited for, when there is less. Zero, for one look, stays zero. */
     private Duration left(Duration limit) {
+        if (limit.isZero()) {
+            return limit;
+        }
         Duration left = limit.minus(waited());
-        return left.toMillis() < 1 ? Duration.ZERO : left;
+        return left.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : left;
     }
 
     private Duration waited() {
@@ -186,6 +208,11 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         } else if (!emission.begin() || !emission.emit(leases)) {
             leases.giveBack().run();
         }
+    }
+
+    /** Its one look has not been answered. */
+    private LockTimeoutException timedOut(int member) {
+        return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
     }
 
     private MultiAcquireState state() {

@@ -162,6 +162,36 @@ class MultiLockTest {
     }
 
     @Test
+    void theTimeLimitConcernsTheFirstTryToo() {
+        world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest().silently());
+        LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
+        TestSubscriber<MultiLease> leases =
+                world.subscribe(all("a", "b").with(short1).acquire());
+        world.pass(SECOND);
+        assertThat(leases.expectTerminalError()).isInstanceOfSatisfying(LockTimeoutException.class, error -> {
+            assertThat(error.lockName()).isEqualTo("a");
+            assertThat(error.waited()).isBetween(SECOND, SECOND.plusMillis(100));
+            assertThat(error.backendAnswered()).isFalse();
+        });
+    }
+
+    @Test
+    void theTimeLimitConcernsTheTryOfTheRestToo() {
+        LockLease held = rivalHolds("a");
+        LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
+        TestSubscriber<MultiLease> leases =
+                world.subscribe(all("a", "b", "c").with(short1).acquire());
+        world.on(Operation.TRY_ACQUIRE).always(Fault.delayedReply(Duration.ofMillis(1_500)));
+        world.subscribe(held.release());
+        world.pass(SECOND);
+        assertThat(leases.expectTerminalError()).isInstanceOfSatisfying(LockTimeoutException.class, error -> assertThat(
+                        error.lockName())
+                .isEqualTo("b"));
+        world.pass(SECOND);
+        assertThat(isFree("a") && isFree("b") && isFree("c")).isTrue();
+    }
+
+    @Test
     void theLossOfALeaseThatWasGivenBackIsNoLossOfTheOneThatFollowedIt() {
         LockLease first = rivalHolds("a");
         LockLease last = rivalHolds("c");
