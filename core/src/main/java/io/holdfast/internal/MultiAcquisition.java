@@ -6,6 +6,7 @@ import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.internal.state.AcquirePlan;
 import io.holdfast.internal.state.MultiAcquireAction;
 import io.holdfast.internal.state.MultiAcquireState;
@@ -27,6 +28,8 @@ import reactor.util.context.Context;
  */
 final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
+
     private final MultiLockSettings locks;
     private final boolean waits;
     private final Emission<MultiLeaseHandle> emission;
@@ -35,6 +38,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     // All below: written within the mailbox, but for the first, which is written before the first task.
     private long startedAtNanos;
     private @Nullable MultiAcquireState state;
+    private @Nullable Alarm timedOut;
     private final @Nullable Asked[] asked;
     private final @Nullable EngineLease[] held;
 
@@ -53,7 +57,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
         startedAtNanos = locks.engine().alarms.now();
         if (emission.open()) {
-            mailbox.post(() -> step(MultiAcquireState.start(locks.members().size(), waits)));
+            mailbox.post(this::start);
         }
     }
 
@@ -67,8 +71,21 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }));
     }
 
+    private void start() {
+        Duration limit = waits ? locks.waitTimeout() : null;
+        if (limit != null && !limit.isZero()) {
+            Alarm over = Alarm.of(() -> mailbox.post(() -> step(state().timedOut())));
+            timedOut = over;
+            locks.engine().alarms.set(over, startedAtNanos + limit.toNanos());
+        }
+        step(MultiAcquireState.start(locks.members().size(), waits));
+    }
+
     private void step(MultiAcquireState.Step step) {
         state = step.state();
+        if (step.state().isOver()) {
+            locks.engine().alarms.off(timedOut);
+        }
         step.actions().forEach(this::act);
     }
 
@@ -89,6 +106,8 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
             emission.fail(failed.error());
         } else if (action instanceof MultiAcquireAction.FailLost failed) {
             emission.fail(lost(failed.member()));
+        } else if (action instanceof MultiAcquireAction.FailTimedOut failed) {
+            emission.fail(timedOut(failed.member()));
         }
     }
 
@@ -120,10 +139,13 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         ask(member, lock, lock.terms().acquirePlan());
     }
 
-    /** Zero, for one look, when there is less than the shortest time that can be waited for. */
+    /** The shortest time that can be waited for, when there is less. Zero, for one look, stays zero. */
     private Duration left(Duration limit) {
+        if (limit.isZero()) {
+            return limit;
+        }
         Duration left = limit.minus(waited());
-        return left.toMillis() < 1 ? Duration.ZERO : left;
+        return left.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : left;
     }
 
     private Duration waited() {
@@ -190,6 +212,11 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
     }
 
+    /** Its one look has not been answered. */
+    private LockTimeoutException timedOut(int member) {
+        return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
+    }
+
     private MultiAcquireState state() {
         MultiAcquireState current = state;
         if (current == null) {
@@ -201,8 +228,15 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private void granted(int member, EngineLease lease) {
         held[member] = lease;
         step(state().granted(member));
-        if (!state().isOver()) {
-            lease.watchLoss(new WhileOthersAreWaitedFor(member));
+        if (lease.equals(held[member])) { // else it was handed out, or released
+            lease.watchLoss(new WhileOthersAreWaitedFor(member, lease));
+        }
+    }
+
+    /** A lease that was released before it was lost is none of those that are held, even if its lock was taken again. */
+    private void lost(int member, EngineLease lease) {
+        if (lease.equals(held[member])) {
+            step(state().lost(member));
         }
     }
 
@@ -274,14 +308,16 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private final class WhileOthersAreWaitedFor implements GuardedLease.Holder {
 
         private final int member;
+        private final EngineLease lease;
 
-        WhileOthersAreWaitedFor(int member) {
+        WhileOthersAreWaitedFor(int member, EngineLease lease) {
             this.member = member;
+            this.lease = lease;
         }
 
         @Override
         public void lost() {
-            mailbox.post(() -> step(state().lost(member)));
+            mailbox.post(() -> MultiAcquisition.this.lost(member, lease));
         }
 
         @Override

@@ -162,6 +162,55 @@ class MultiLockTest {
     }
 
     @Test
+    void theTimeLimitConcernsTheFirstTryToo() {
+        world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest().silently());
+        LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
+        TestSubscriber<MultiLease> leases =
+                world.subscribe(all("a", "b").with(short1).acquire());
+        world.pass(SECOND);
+        assertThat(leases.expectTerminalError()).isInstanceOfSatisfying(LockTimeoutException.class, error -> {
+            assertThat(error.lockName()).isEqualTo("a");
+            assertThat(error.waited()).isBetween(SECOND, SECOND.plusMillis(100));
+            assertThat(error.backendAnswered()).isFalse();
+        });
+    }
+
+    @Test
+    void theTimeLimitConcernsTheTryOfTheRestToo() {
+        LockLease held = rivalHolds("a");
+        LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
+        TestSubscriber<MultiLease> leases =
+                world.subscribe(all("a", "b", "c").with(short1).acquire());
+        world.on(Operation.TRY_ACQUIRE).always(Fault.delayedReply(Duration.ofMillis(1_500)));
+        world.subscribe(held.release());
+        world.pass(SECOND);
+        assertThat(leases.expectTerminalError()).isInstanceOfSatisfying(LockTimeoutException.class, error -> assertThat(
+                        error.lockName())
+                .isEqualTo("b"));
+        world.pass(SECOND);
+        assertThat(isFree("a") && isFree("b") && isFree("c")).isTrue();
+    }
+
+    @Test
+    void theLossOfALeaseThatWasGivenBackIsNoLossOfTheOneThatFollowedIt() {
+        LockLease first = rivalHolds("a");
+        LockLease last = rivalHolds("c");
+        world.on(Operation.TRY_ACQUIRE).next(Fault.none(), Fault.delayedReply(Duration.ofMillis(10)));
+        TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b", "c").acquire());
+        world.takeAway("b");
+        world.on(Operation.RELEASE).next(Fault.delayedReply(SECOND));
+        world.pass(Duration.ofMillis(10)); // "b" is released, since "a" is waited for
+        world.subscribe(first.release());
+        assertThat(isFree("b")).as("taken again").isFalse();
+        world.pass(SECOND);
+        assertThat(leases.isTerminated()).isFalse();
+        world.subscribe(last.release());
+        MultiLease lease = world.only(leases);
+        assertThat(lease.isValid()).isTrue();
+        world.subscribe(lease.release());
+    }
+
+    @Test
     void acquisitionsInOppositeOrdersDoNotWaitForEachOther() {
         List<TestSubscriber<String>> results = new ArrayList<>();
         for (int round = 0; round < 10; round++) {

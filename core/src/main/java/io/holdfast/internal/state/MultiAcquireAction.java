@@ -50,4 +50,11 @@ public sealed interface MultiAcquireAction {
      * @param member which
      */
     record FailLost(int member) implements MultiAcquireAction {}
+
+    /**
+     * Fail: the time was over while members were tried.
+     *
+     * @param member the first of which the store has not said whether it is available
+     */
+    record FailTimedOut(int member) implements MultiAcquireAction {}
 }

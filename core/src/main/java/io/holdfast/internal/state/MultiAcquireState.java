@@ -3,6 +3,7 @@ package io.holdfast.internal.state;
 import io.holdfast.internal.state.MultiAcquireAction.Deliver;
 import io.holdfast.internal.state.MultiAcquireAction.Fail;
 import io.holdfast.internal.state.MultiAcquireAction.FailLost;
+import io.holdfast.internal.state.MultiAcquireAction.FailTimedOut;
 import io.holdfast.internal.state.MultiAcquireAction.NotAvailable;
 import io.holdfast.internal.state.MultiAcquireAction.Release;
 import io.holdfast.internal.state.MultiAcquireAction.TryEach;
@@ -113,6 +114,17 @@ public record MultiAcquireState(
     public Step lost(int member) {
         boolean isHeld = (held & bit(member)) != 0; // else it was released before it was lost
         return isHeld ? end(held & ~bit(member), asked, new FailLost(member)) : none();
+    }
+
+    /**
+     * The time is over. A wait for one has the rest of that time as its own limit, and ends by itself.
+     *
+     * @return what follows
+     */
+    public Step timedOut() {
+        return isOver || isWaiting
+                ? none()
+                : end(held, asked, new FailTimedOut(Long.numberOfTrailingZeros(asked)));
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.internal.state.MultiAcquireAction.Deliver;
 import io.holdfast.internal.state.MultiAcquireAction.Fail;
 import io.holdfast.internal.state.MultiAcquireAction.FailLost;
+import io.holdfast.internal.state.MultiAcquireAction.FailTimedOut;
 import io.holdfast.internal.state.MultiAcquireAction.NotAvailable;
 import io.holdfast.internal.state.MultiAcquireAction.Release;
 import io.holdfast.internal.state.MultiAcquireAction.TryEach;
@@ -82,6 +83,16 @@ class MultiAcquireStateTest {
         assertThat(step.state().granted(2).actions())
                 .as("a grant that raced it")
                 .containsExactly(new Release(0b100));
+    }
+
+    @Test
+    void theTimeThatIsOverEndsATryAndLeavesAWaitToItsOwnLimit() {
+        Step step = MultiAcquireState.start(3, true).state().granted(0);
+        assertThat(step.state().timedOut().actions())
+                .containsExactly(new Withdraw(0b110), new Release(0b1), new FailTimedOut(1));
+        step = step.state().refused(1).state().refused(2);
+        assertThat(step.state().timedOut().actions()).as("waits for 1").isEmpty();
+        assertThat(step.state().left().state().timedOut().actions()).isEmpty();
     }
 
     @Test
