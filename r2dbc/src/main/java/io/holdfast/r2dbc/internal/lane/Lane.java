@@ -57,6 +57,9 @@ final class Lane {
     /** Whether the next batch has calls of one lock only, and waits for its row. Guarded by this; false but in the patient lane. */
     private boolean isRowAwaited;
 
+    /** Calls of a higher rank stay out of the next batch. Guarded by this. */
+    private int highestRank = Call.LAST_RANK;
+
     /** Guarded by this. */
     private boolean isClosed;
 
@@ -177,6 +180,13 @@ final class Lane {
         synchronized (this) {
             takeFrom(urgent, batch);
             takeFrom(claims, batch);
+            if (batch.isEmpty() && highestRank < Call.LAST_RANK) {
+                // The subscribers of those for which the others stay out have left.
+                highestRank = Call.LAST_RANK;
+                takeFrom(urgent, batch);
+                takeFrom(claims, batch);
+            }
+            highestRank = Call.LAST_RANK;
             isRowAwaited = false;
             sweeps = batch.isEmpty() && isSweepDue && !isClosed;
             isSweepDue &= !sweeps;
@@ -205,7 +215,7 @@ final class Lane {
     }
 
     private boolean goesWith(List<Call> batch, Call next) {
-        return !isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0));
+        return next.rank() <= highestRank && (!isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0)));
     }
 
     /** The one place that subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
@@ -277,15 +287,16 @@ final class Lane {
         List<Call> ordered = new ArrayList<>(
                 busy.stream().filter(it -> it.isOfSameLock(first)).toList());
         ordered.addAll(busy.stream().filter(it -> !it.isOfSameLock(first)).toList());
-        putBack(ordered, true);
+        putBack(ordered, true, Call.LAST_RANK);
     }
 
     /** They come first in the next batch. */
-    private void putBack(List<Call> calls, boolean awaitsRow) {
+    private void putBack(List<Call> calls, boolean awaitsRow, int highest) {
         boolean isRefused;
         synchronized (this) {
             isRefused = isClosed;
             isRowAwaited = awaitsRow && !isRefused;
+            highestRank = highest;
             for (int i = calls.size() - 1; i >= 0 && !isRefused; i--) {
                 queueOf(calls.get(i)).addFirst(calls.get(i));
             }
@@ -316,15 +327,19 @@ final class Lane {
 
     private void failed(List<Call> batch, Throwable error) {
         dropUnlessUsable(error);
+        boolean isUndone = failures.isUndone(error);
+        int highest = batch.stream().mapToInt(Call::rank).max().orElse(0);
+        // On a full disk, calls that need less room than others may succeed without these.
+        int retried = isUndone ? Call.LAST_RANK : failures.isRefused(error) ? highest - 1 : -1;
         List<Call> again = new ArrayList<>();
         for (Call call : batch) {
-            if (failures.isUndone(error) && call.giveBack()) {
+            if (call.rank() <= retried && call.giveBack()) {
                 again.add(call);
             } else {
                 deliver(() -> failOne(call, error));
             }
         }
-        putBack(again, false);
+        putBack(again, false, again.isEmpty() ? Call.LAST_RANK : retried);
         next();
     }
 
