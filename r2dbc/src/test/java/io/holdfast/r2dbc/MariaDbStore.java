@@ -28,6 +28,9 @@ final class MariaDbStore extends Store {
     private static final String SEEN =
             "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel";
 
+    private static final List<String> FILLED =
+            List.of("holdfast_lock", "holdfast_fence", "holdfast_waiter", "holdfast_gone");
+
     private final MariaDbServer server;
     private final boolean isMySql;
 
@@ -130,6 +133,25 @@ final class MariaDbStore extends Store {
     @Override
     String lockedRowAdvice() {
         return "innodb_trx";
+    }
+
+    @Override
+    void fillDisk(boolean isWithoutAnyRoom) {
+        for (String table : FILLED) {
+            for (String verb : isWithoutAnyRoom ? List.of("insert", "update") : List.of("insert")) {
+                execute(
+                        "create trigger full_%s_%s before %s on %s for each row signal sqlstate 'HY000' set mysql_errno = 1114, message_text = 'The table is full'"
+                                .formatted(verb, table, verb, table));
+            }
+        }
+    }
+
+    @Override
+    void makeRoom() {
+        for (String table : FILLED) {
+            execute("drop trigger if exists full_insert_" + table);
+            execute("drop trigger if exists full_update_" + table);
+        }
     }
 
     private List<String> clients() {

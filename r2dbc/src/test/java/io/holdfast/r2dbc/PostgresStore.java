@@ -16,6 +16,8 @@ import reactor.core.publisher.Flux;
 /** A PostgreSQL. */
 final class PostgresStore extends Store {
 
+    private static final List<String> FILLED = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
+
     private final PostgresServer server;
 
     private PostgresStore(PostgresServer server) {
@@ -63,6 +65,33 @@ final class PostgresStore extends Store {
         execute("select pg_reload_conf()");
         eventually(() -> texts("select 1 from pg_stat_activity where wait_event = 'SyncRep'")
                 .isEmpty());
+    }
+
+    /** Not by a file system: a full one ends the server, or refuses to extend a file, and only the latter is an answer. */
+    @Override
+    void fillDisk(boolean isWithoutAnyRoom) {
+        execute("""
+                create or replace function disk_is_full() returns trigger language plpgsql as $$
+                begin
+                  raise exception 'could not extend file "base/5/16395": No space left on device'
+                    using errcode = 'disk_full', hint = 'Check free disk space.';
+                end $$""");
+        FILLED.forEach(
+                table -> execute("create trigger disk_is_full before insert %s on %s execute function disk_is_full()"
+                        .formatted(isWithoutAnyRoom ? "or update" : "", table)));
+    }
+
+    @Override
+    void makeRoom() {
+        FILLED.forEach(table -> execute("drop trigger if exists disk_is_full on " + table));
+    }
+
+    /** Transactions write nothing from now on, unless they ask for it; those of sessions that are there as well. */
+    void setReadOnly(boolean isReadOnly) {
+        String value = isReadOnly ? "on" : "off";
+        execute("alter system set default_transaction_read_only = " + value);
+        execute("select pg_reload_conf()");
+        eventually(() -> texts("show default_transaction_read_only").equals(List.of(value)));
     }
 
     @Override

@@ -123,6 +123,11 @@ abstract class Store implements AutoCloseable {
     /** Whether a transaction waits for a locked row. */
     abstract boolean hasBlockedCall();
 
+    /** From now on, statements that need room fail as on a full disk: inserts, and updates too if there is no room at all. */
+    abstract void fillDisk(boolean isWithoutAnyRoom);
+
+    abstract void makeRoom();
+
     static void eventually(BooleanSupplier condition) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {

@@ -1,5 +1,6 @@
 package io.holdfast.proof.hostile;
 
+import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
@@ -24,6 +25,9 @@ record Address(Terms terms, List<String> servers) {
 
     /** What part of a lease a grant that was pushed has until it is confirmed. */
     private static final int CLAIMS = 4;
+
+    /** What part of a lease PostgreSQL has for an answer. */
+    private static final int REPLIES = 2;
 
     /** With one replica, all of them. */
     private static final int CONFIRMATIONS = 1;
@@ -50,6 +54,7 @@ record Address(Terms terms, List<String> servers) {
             case SENTINEL -> overRedis(List.of(servers.get(0)));
             case REDLOCK -> overRedis(servers);
             case ZOOKEEPER -> overZooKeeper();
+            case POSTGRESQL -> overPostgres();
         };
     }
 
@@ -74,6 +79,14 @@ record Address(Terms terms, List<String> servers) {
             builder = builder.quarantine(terms.flaw() == Flaw.NO_QUARANTINE ? Duration.ZERO : terms.lease());
         }
         return builder.resources(resources).build();
+    }
+
+    private Opened overPostgres() {
+        R2dbcLockBackend backend = R2dbcLockBackend.builder(PostgresAddress.connections(servers))
+                .claimTime(terms.lease().dividedBy(CLAIMS))
+                .replyTimeout(terms.lease().dividedBy(REPLIES))
+                .build();
+        return new Opened(terms.on(backend), () -> {});
     }
 
     /** The client must not learn the servers' own addresses: it would go around the wires that faults cut. */

@@ -4,7 +4,6 @@ import io.holdfast.proof.hostile.Clients.Standstill;
 import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.HistoryEvent;
 import io.holdfast.testkit.history.HistoryRecorder;
-import io.holdfast.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.Reader;
@@ -59,12 +58,12 @@ final class Campaign {
         } catch (IOException e) {
             throw new UncheckedIOException("no folder " + order.folder(), e);
         }
-        try (var registerServer = RedisServer.start();
-                Stalls stalls = new Stalls();
+        try (Stalls stalls = new Stalls();
                 Deployment deployment =
                         Deployment.start(order.terms(), order.crew().places(), order.folder());
+                RegisterPlace registers = RegisterPlace.of(deployment);
                 Clients clients = new Clients(new Clients.Setup(
-                        order.folder(), order.seed(), order.crew(), registerServer.uri(), deployment::addressOf))) {
+                        order.folder(), order.seed(), order.crew(), registers.uri(), deployment::addressOf))) {
             clients.start();
             long fromNanos = System.nanoTime();
             FaultLog log = new FaultLog(order.folder().resolve("faults.txt"), console);
@@ -82,7 +81,7 @@ final class Campaign {
                     clients.journals(),
                     deployment.gaps(),
                     complaints,
-                    registerServer.uri(),
+                    registers.uri(),
                     hostile,
                     fromNanos);
         }
@@ -143,10 +142,11 @@ final class Campaign {
         List<HistoryEvent> events = new ArrayList<>(read(journals));
         events.addAll(written(recorder.events()));
         List<String> found = new ArrayList<>(complaints);
-        try (Register register = new Register(registerUri)) {
+        try (Register register = Register.open(registerUri, order.terms())) {
             RegisterLog log = RegisterLog.of(register, order.target());
             events.addAll(log.events());
             found.addAll(log.lostUpdates());
+            found.addAll(log.late());
             Verdict verdict = new Verdict(new Evidence(events, standstills), gaps, order.terms());
             return new Outcome(
                     order,

@@ -67,7 +67,7 @@ public final class Client {
         this.says = says;
         journal = Files.newBufferedWriter(order.journal());
         recorder = HistoryRecorder.lines(order.name(), journal);
-        register = new Register(order.register());
+        register = Register.open(order.register(), order.address().terms());
         opened = order.address().open();
         locks = LockClient.builder(opened.backend())
                 .options(LockOptions.builder()

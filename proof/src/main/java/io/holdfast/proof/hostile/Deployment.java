@@ -3,6 +3,7 @@ package io.holdfast.proof.hostile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The servers of one back end, and what can be done to them. Its methods block. */
 interface Deployment extends AutoCloseable {
@@ -25,6 +26,11 @@ interface Deployment extends AutoCloseable {
     /** What is in the store although nobody holds or awaits a lock. */
     List<String> leftovers();
 
+    /** Where the registers are that its locks guard, if it has them itself. */
+    default Optional<String> register() {
+        return Optional.empty();
+    }
+
     @Override
     void close();
 
@@ -34,6 +40,7 @@ interface Deployment extends AutoCloseable {
             case REDLOCK -> RedisServers.five(terms, clients, folder);
             case SENTINEL -> SentinelServers.start(terms);
             case ZOOKEEPER -> ZooKeeperServers.start(terms, clients, folder);
+            case POSTGRESQL -> PostgresServers.start(terms, clients);
         };
     }
 }

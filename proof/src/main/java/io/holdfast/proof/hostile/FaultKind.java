@@ -20,6 +20,13 @@ enum FaultKind {
     LEADER_FROZEN(Field.SERVERS, "the leader frozen (SIGSTOP)", 0.05, 1.2),
     FOLLOWER_KILLED(Field.SERVERS, "a follower killed and started again with its data", 0.02, 1),
     FOLLOWER_FROZEN(Field.SERVERS, "a follower frozen (SIGSTOP)", 0.05, 1.2),
+    SERVER_RESTARTED(Field.SERVERS, "a server stopped in order and started again", 0.02, 1),
+    REPLICA_PROMOTED(Field.SERVERS, "the primary killed, its replica promoted without the last commits", 0.02, 1),
+    FROZEN_PRIMARY_REPLACED(
+            Field.SERVERS,
+            "the primary frozen, its replica promoted without the last commits, and both at work",
+            0.1,
+            1),
 
     REQUESTS_DROPPED(Field.NETWORK, "a client's bytes to the servers dropped without a word", 0.1, 1.5),
     ANSWERS_DROPPED(Field.NETWORK, "the servers' bytes to a client dropped without a word", 0.1, 1.5),
@@ -27,6 +34,8 @@ enum FaultKind {
     CONNECTIONS_REFUSED(Field.NETWORK, "a client's connections reset, and new ones refused", 0.05, 0.7),
     BYTES_DELAYED(Field.NETWORK, "a client's bytes delayed in one direction", 0.2, 1.5),
     CUT_IN_MIDSTREAM(Field.NETWORK, "a client's connection reset after some more bytes", 0.05, 0.5),
+
+    CONNECTIONS_ENDED(Field.NETWORK, "connections ended by the server (pg_terminate_backend)", 0.02, 0.5),
 
     PROCESSORS_BUSY(Field.PROCESSORS, "all processors kept busy", 0.2, 1);
 

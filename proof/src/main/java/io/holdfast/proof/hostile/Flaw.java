@@ -20,7 +20,9 @@ enum Flaw {
     /** Servers of a Redlock that come back empty vote at once. */
     NO_QUARANTINE,
     /** Clients believe three times as long as the back end has answered. */
-    LONG_BELIEF;
+    LONG_BELIEF,
+    /** Writers in PostgreSQL do not ask the fence. */
+    NO_FENCE;
 
     String word() {
         return name().toLowerCase(Locale.ROOT);

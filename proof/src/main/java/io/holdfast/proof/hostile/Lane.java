@@ -139,7 +139,7 @@ final class Lane {
         if (!resource.isExclusive()) {
             return pause;
         }
-        return register.increment(resource, held.fencingToken(), process + "#" + operation.number(), pause)
+        return register.increment(resource, held, process + "#" + operation.number(), pause)
                 .onErrorResume(unreachable -> pause);
     }
 }

@@ -1,84 +1,30 @@
 package io.holdfast.proof.hostile;
 
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.holdfast.LockLease;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/**
- * What the exclusive locks protect: one number for each, at a Redis that no fault concerns. It is guarded by tokens as the README says: who
- * reads leaves its token, and a write is refused if a higher one has been left meanwhile.
- */
-final class Register implements AutoCloseable {
-
-    /** Leaves the token; answers the number, or -1 when a higher token is there. */
-    private static final String READ = """
-            local seen = tonumber(redis.call('HGET', KEYS[1], 'token') or '0')
-            if tonumber(ARGV[1]) < seen then
-              redis.call('HINCRBY', KEYS[1], 'refused', 1)
-              return -1
-            end
-            redis.call('HSET', KEYS[1], 'token', ARGV[1])
-            return tonumber(redis.call('HGET', KEYS[1], 'number') or '0')
-            """;
-
-    /** Writes the number if the token is still there, and logs it. */
-    private static final String WRITE = """
-            if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then
-              redis.call('HINCRBY', KEYS[1], 'refused', 1)
-              return 0
-            end
-            redis.call('HSET', KEYS[1], 'number', ARGV[2])
-            redis.call('RPUSH', KEYS[2], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3])
-            return 1
-            """;
-
-    private final RedisClient client;
-    private final StatefulRedisConnection<String, String> connection;
-
-    Register(String uri) {
-        client = RedisClient.create(RedisURI.create(uri));
-        connection = client.connect();
-    }
-
-    private static String key(Resource resource) {
-        return "register:" + resource.key().kind() + ":" + resource.key().name();
-    }
-
-    private static String logKey(Resource resource) {
-        return key(resource) + ":log";
-    }
+/** What the exclusive locks protect: one number for each. It is guarded against writes of former holders. */
+interface Register extends AutoCloseable {
 
     /** Reads, waits, and writes one more than what it has read; ends silently where it is refused. */
-    Mono<Void> increment(Resource resource, long token, String writer, Mono<Void> pause) {
-        String own = Long.toString(token);
-        return eval(READ, List.of(key(resource)), own)
-                .delayUntil(read -> pause)
-                .filter(read -> read >= 0)
-                .flatMap(read ->
-                        eval(WRITE, List.of(key(resource), logKey(resource)), own, Long.toString(read + 1), writer))
-                .then();
-    }
-
-    private Mono<Long> eval(String script, List<String> keys, String... values) {
-        return connection
-                .reactive()
-                .<Long>eval(script, ScriptOutputType.INTEGER, keys.toArray(String[]::new), values)
-                .next();
-    }
+    Mono<Void> increment(Resource resource, LockLease held, String writer, Mono<Void> pause);
 
     /** What was written, in the order in which it was. */
-    List<Write> writes(Resource resource) {
-        return connection.sync().lrange(logKey(resource), 0, -1).stream()
-                .map(Write::parse)
-                .toList();
+    List<Write> writes(Resource resource);
+
+    long refused(Resource resource);
+
+    /** Writes that were committed after a later grant of their lock. */
+    default List<String> late(Resource resource) {
+        return List.of();
     }
 
-    long refused(Resource resource) {
-        String refused = connection.sync().hget(key(resource), "refused");
-        return refused == null ? 0 : Long.parseLong(refused);
+    @Override
+    void close();
+
+    static Register open(String uri, Terms terms) {
+        return uri.startsWith(PostgresAddress.SCHEME) ? new PostgresRegister(uri, terms) : new RedisRegister(uri);
     }
 
     /** A write that was taken, by an operation of a process. */
@@ -88,10 +34,5 @@ final class Register implements AutoCloseable {
             String[] words = text.split("[ #]", 4);
             return new Write(Long.parseLong(words[0]), Long.parseLong(words[1]), words[2], Long.parseLong(words[3]));
         }
-    }
-
-    @Override
-    public void close() {
-        client.shutdown();
     }
 }

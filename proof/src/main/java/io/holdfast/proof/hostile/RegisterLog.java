@@ -11,10 +11,11 @@ import java.util.List;
  *
  * @param events one for each write, for the check of their order
  * @param lostUpdates each write whose number is not one more than the one before
+ * @param late each write that was committed after a later grant
  * @param taken how many writes
  * @param refused how many reads and writes
  */
-record RegisterLog(List<HistoryEvent> events, List<String> lostUpdates, long taken, long refused) {
+record RegisterLog(List<HistoryEvent> events, List<String> lostUpdates, List<String> late, long taken, long refused) {
 
     static RegisterLog of(Register register, Target target) {
         List<HistoryEvent> events = new ArrayList<>();
@@ -35,6 +36,10 @@ record RegisterLog(List<HistoryEvent> events, List<String> lostUpdates, long tak
                 }
             }
         }
-        return new RegisterLog(events, lost, events.size(), refused);
+        List<String> late = Resource.all(target).stream()
+                .filter(Resource::isExclusive)
+                .flatMap(resource -> register.late(resource).stream())
+                .toList();
+        return new RegisterLog(events, lost, late, events.size(), refused);
     }
 }

@@ -8,7 +8,8 @@ enum Target {
     REDIS(Duration.ofSeconds(2)),
     SENTINEL(Duration.ofSeconds(2)),
     REDLOCK(Duration.ofSeconds(2)),
-    ZOOKEEPER(Duration.ofSeconds(4));
+    ZOOKEEPER(Duration.ofSeconds(4)),
+    POSTGRESQL(Duration.ofSeconds(4));
 
     private final Duration lease;
 

@@ -26,7 +26,8 @@ final class MariaDbErrors {
     private static final KnownError READ_ONLY = new KnownError(
             true, false, "the server takes no writes: it is a replica, or read-only; connect to the primary");
 
-    private static final KnownError FULL = new KnownError(true, true, "the server's disk is full");
+    private static final KnownError FULL =
+            new KnownError(true, true, "the server's disk is full: make room there; the client goes on by itself");
 
     private static final KnownError NO_CONNECTION =
             new KnownError(true, false, "the server has no connection left: raise max_connections");

@@ -47,7 +47,10 @@ final class PostgresErrors {
             new Meaning("3D000", new KnownError(false, false, "there is no such database")),
             new Meaning(
                     "53300", new KnownError(true, false, "the server has no connection left: raise max_connections")),
-            new Meaning("53100", new KnownError(true, true, "the server's disk is full")),
+            new Meaning(
+                    "53100",
+                    new KnownError(
+                            true, true, "the server's disk is full: make room there; the client goes on by itself")),
             new Meaning("53", new KnownError(true, true, "the server lacks a resource")),
             new Meaning(
                     "54",

@@ -52,6 +52,12 @@ public record SqlFailures(Dialect dialect, Duration replyTimeout) {
         return state != null && state.startsWith(ROLLED_BACK) && !state.equals(UNKNOWN_COMPLETION);
     }
 
+    /** Whether the server has refused the whole call, and may carry out a part of it: nothing was done. */
+    public boolean isRefused(Throwable error) {
+        KnownError known = explain(error);
+        return known.isTransient() && known.keepsConnection();
+    }
+
     /** Whether the server did not answer in time. It may still be at work. */
     public boolean isSilence(Throwable error) {
         return explain(error).equals(SILENT);

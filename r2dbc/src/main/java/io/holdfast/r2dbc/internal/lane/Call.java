@@ -14,6 +14,9 @@ final class Call {
     /** The other transaction of a deadlock may take a moment to go on, and meet it again. */
     private static final int MOST_TIMES_AGAIN = 8;
 
+    /** The highest {@link #rank}. */
+    static final int LAST_RANK = 2;
+
     private enum State {
         WAITING,
         SENT,
@@ -98,6 +101,15 @@ final class Call {
         LockKey one = operation.claim().key();
         LockKey two = other.operation.claim().key();
         return one.name().equals(two.name()) && LockText.kind(one.kind()).equals(LockText.kind(two.kind()));
+    }
+
+    /** How little it needs of the server: a renewal (0) changes a row, a release (1) may add one, and an attempt adds some. */
+    int rank() {
+        return switch (operation.verb()) {
+            case RENEW -> 0;
+            case RELEASE, RELEASE_UNSURE -> 1;
+            case ACQUIRE -> LAST_RANK;
+        };
     }
 
     boolean isRenewal() {

@@ -23,6 +23,9 @@ final class CallQueue {
     /** Whether the next batch has calls of one lock only, and waits for its row. */
     private boolean isRowAwaited;
 
+    /** Calls of a higher rank stay out of the next batch. */
+    private int highestRank = Call.LAST_RANK;
+
     private boolean isClosed;
 
     /** Whether to sweep when no call waits. */
@@ -72,9 +75,15 @@ final class CallQueue {
         return start();
     }
 
-    /** They come first in the next batch. False when the queue is closed. */
-    synchronized boolean putBack(List<Call> calls, boolean awaitsRow) {
+    /**
+     * They come first in the next batch. False when the queue is closed.
+     *
+     * @param awaitsRow whether the next batch has calls of one lock only
+     * @param rank the highest of the next batch
+     */
+    synchronized boolean putBack(List<Call> calls, boolean awaitsRow, int rank) {
         isRowAwaited = awaitsRow && !isClosed;
+        highestRank = rank;
         for (int i = calls.size() - 1; i >= 0 && !isClosed; i--) {
             queueOf(calls.get(i)).addFirst(calls.get(i));
         }
@@ -95,9 +104,13 @@ final class CallQueue {
 
     /** The calls at the front; without any, the connection is free again, or ends. */
     synchronized Step next() {
-        List<Call> batch = new ArrayList<>();
-        takeFrom(urgent, batch);
-        takeFrom(claims, batch);
+        List<Call> batch = batch();
+        if (batch.isEmpty() && highestRank < Call.LAST_RANK) {
+            // The subscribers of those for which the others stay out have left.
+            highestRank = Call.LAST_RANK;
+            batch = batch();
+        }
+        highestRank = Call.LAST_RANK;
         isRowAwaited = false;
         if (!batch.isEmpty()) {
             return new Step(Action.SEND, batch);
@@ -137,6 +150,13 @@ final class CallQueue {
         return call.operation().verb() == Operation.Verb.ACQUIRE ? claims : urgent;
     }
 
+    private List<Call> batch() {
+        List<Call> batch = new ArrayList<>();
+        takeFrom(urgent, batch);
+        takeFrom(claims, batch);
+        return batch;
+    }
+
     private void takeFrom(Deque<Call> queue, List<Call> batch) {
         while (!queue.isEmpty() && batch.size() < limit.calls() && goesWith(batch, queue.element())) {
             Call call = queue.remove();
@@ -147,6 +167,6 @@ final class CallQueue {
     }
 
     private boolean goesWith(List<Call> batch, Call next) {
-        return !isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0));
+        return next.rank() <= highestRank && (!isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0)));
     }
 }

@@ -198,11 +198,11 @@ final class Lane {
         List<Call> ordered = new ArrayList<>(
                 busy.stream().filter(it -> it.isOfSameLock(first)).toList());
         ordered.addAll(busy.stream().filter(it -> !it.isOfSameLock(first)).toList());
-        putBack(ordered, true);
+        putBack(ordered, true, Call.LAST_RANK);
     }
 
-    private void putBack(List<Call> calls, boolean awaitsRow) {
-        if (!queue.putBack(calls, awaitsRow)) {
+    private void putBack(List<Call> calls, boolean awaitsRow, int highestRank) {
+        if (!queue.putBack(calls, awaitsRow, highestRank)) {
             calls.forEach(this::failAsClosed);
         }
     }
@@ -236,15 +236,19 @@ final class Lane {
 
     private void failed(List<Call> batch, Throwable error) {
         dropUnlessUsable(error);
+        boolean isUndone = failures.isUndone(error);
+        int highest = batch.stream().mapToInt(Call::rank).max().orElse(0);
+        // On a full disk, calls that need less room than others may succeed without these.
+        int retried = isUndone ? Call.LAST_RANK : failures.isRefused(error) ? highest - 1 : -1;
         List<Call> again = new ArrayList<>();
         for (Call call : batch) {
-            if (failures.isUndone(error) && call.giveBack()) {
+            if (call.rank() <= retried && call.giveBack()) {
                 again.add(call);
             } else {
                 deliver(() -> failOne(call, error));
             }
         }
-        putBack(again, false);
+        putBack(again, false, again.isEmpty() ? Call.LAST_RANK : retried);
         next();
     }
 

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
 import io.holdfast.LockBackendException;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.KnownError;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
@@ -17,6 +19,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.R2dbcTransientException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,8 +44,8 @@ class LaneTest {
             Dialect.class,
             Map.of(
                     "database", args -> "a test",
-                    "explain", args -> Optional.empty(),
                     "prepare", args -> Mono.empty(),
+                    "explain", args -> Optional.of(new KnownError(true, true, "no room")),
                     "call", args -> sent(args[4]),
                     "renew", args -> sent(args[2])));
     private final Connection connection = fake(Connection.class, Map.of("validate", args -> Mono.just(true)));
@@ -92,8 +95,44 @@ class LaneTest {
         assertThat(sent.isDisposed()).isTrue();
     }
 
-    private void send(Verb verb, int number) {
-        Disposable unused = operation(verb, number).subscribe();
+    /** As on a full disk: an attempt makes a row, and a renewal changes one. */
+    @Test
+    void callsThatNeedLessThanARefusedOneAreSentAgainWithoutIt() {
+        send(Verb.ACQUIRE, 0);
+        send(Verb.ACQUIRE, 1);
+        send(Verb.RENEW, 2);
+        send(Verb.RELEASE, 3);
+        answer(0);
+        send(Verb.ACQUIRE, 4);
+        refuse(1);
+        assertThat(batches.get(2)).extracting(Operation::verb).containsExactly(Verb.RENEW, Verb.RELEASE);
+        refuse(2);
+        assertThat(batches.get(3)).extracting(Operation::verb).containsExactly(Verb.RENEW);
+        refuse(3);
+        assertThat(batches.get(4)).extracting(Operation::verb).containsExactly(Verb.ACQUIRE);
+        refuse(4);
+        assertThat(batches).hasSize(5);
+    }
+
+    @Test
+    void claimsGoOnWhenTheSubscriberOfTheRenewalBeforeThemHasLeft() {
+        send(Verb.ACQUIRE, 0);
+        Disposable renewal = send(Verb.RENEW, 1);
+        send(Verb.ACQUIRE, 2, renewal::dispose);
+        answer(0);
+        send(Verb.ACQUIRE, 3);
+        refuse(1);
+        assertThat(batches.get(2)).extracting(Operation::verb).containsExactly(Verb.ACQUIRE);
+    }
+
+    @CanIgnoreReturnValue
+    private Disposable send(Verb verb, int number) {
+        return send(verb, number, () -> {});
+    }
+
+    @CanIgnoreReturnValue
+    private Disposable send(Verb verb, int number, Runnable whenRefused) {
+        return operation(verb, number).subscribe(answer -> {}, error -> whenRefused.run());
     }
 
     private Mono<Answer> operation(Verb verb, int number) {
@@ -116,6 +155,12 @@ class LaneTest {
                     .orThrow();
         }
         sink.tryEmitComplete().orThrow();
+    }
+
+    private void refuse(int batch) {
+        answers.get(batch)
+                .tryEmitError(new R2dbcTransientException("no room") {})
+                .orThrow();
     }
 
     private interface Method {

@@ -26,6 +26,20 @@ final class PostgresBinaries {
 
     private static final boolean IS_WINDOWS = System.getProperty("os.name").startsWith("Windows");
 
+    /**
+     * Becomes the program, so that its process id is the child's, and leaves a guard behind, which looks once a second whether the JVM is still there. When
+     * it is gone, the guard kills the server with its children, which may be stopped and see nothing by themselves, and removes the directory of
+     * the first argument. The guard is no child of the server, which would wait for it.
+     */
+    private static final String GUARDED = """
+            parent=$PPID; me=$$; files=$1; shift
+            ( (trap '' HUP INT TERM
+               while kill -0 $parent && kill -0 $me; do sleep 1; done
+               kill -0 $parent || {
+                 kill -STOP $me; kill -9 $(ps -o pid= --ppid $me) $me; rm -rf "$files"; }) </dev/null >/dev/null 2>&1 & )
+            exec "$@"
+            """;
+
     /** Unpacked once per JVM; guarded by the class. */
     private static @Nullable Path unpacked;
 
@@ -144,8 +158,20 @@ final class PostgresBinaries {
         }
     }
 
-    Process start(Path directory, String program, List<String> arguments) {
-        List<String> command = new ArrayList<>();
+    private Process start(Path directory, String program, List<String> arguments) {
+        return begin(directory, new ArrayList<>(), program, arguments);
+    }
+
+    /** Starts the server. It ends with this JVM, however that ends. */
+    Process serve(Path directory, List<String> arguments) {
+        List<String> guard = new ArrayList<>();
+        if (!IS_WINDOWS) {
+            guard.addAll(List.of("/bin/sh", "-c", GUARDED, "holdfast-postgres", directory.toString()));
+        }
+        return begin(directory, guard, "postgres", arguments);
+    }
+
+    private Process begin(Path directory, List<String> command, String program, List<String> arguments) {
         if (isRoot) {
             command.addAll(
                     List.of("setpriv", "--reuid=" + UNPRIVILEGED_ID, "--regid=" + UNPRIVILEGED_ID, "--clear-groups"));
@@ -166,11 +192,30 @@ final class PostgresBinaries {
 
     /** The names of PostgreSQL's manual: INT is a fast end, QUIT a crash. */
     void signal(long pid, String name) {
+        if (IS_WINDOWS) {
+            run(List.of(bin.resolve("pg_ctl").toString(), "kill", name, Long.toString(pid)));
+        } else {
+            signalAll(List.of(pid), name);
+        }
+    }
+
+    /** Any signal to several processes, in this order. One that has ended does not matter. Windows has no signals. */
+    void signalAll(List<Long> pids, String name) {
+        if (IS_WINDOWS) {
+            return;
+        }
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        pids.forEach(pid -> command.add(Long.toString(pid)));
+        run(command);
+    }
+
+    private static void run(List<String> command) {
         try {
-            Process kill = IS_WINDOWS
-                    ? new ProcessBuilder(bin.resolve("pg_ctl").toString(), "kill", name, Long.toString(pid)).start()
-                    : new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
-            boolean unused = kill.waitFor(10, TimeUnit.SECONDS);
+            boolean unused = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor(10, TimeUnit.SECONDS);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ public final class PostgresServer implements SqlServer {
         this.directory = directory;
         this.port = port;
         this.settings = settings;
-        atExit = new Thread(this::kill, "holdfast-postgres-end");
+        atExit = new Thread(this::end, "holdfast-postgres-end");
     }
 
     /**
@@ -93,23 +94,40 @@ public final class PostgresServer implements SqlServer {
      * @throws IllegalStateException if it cannot be started
      */
     public PostgresServer replica() {
-        stop();
         try {
-            Path copy = binaries.newDirectory("holdfast-postgres-replica");
-            binaries.copy(directory.resolve("data"), copy.resolve("data"));
-            binaries.own(Files.createFile(copy.resolve("data").resolve("standby.signal")));
-            Path unused = Files.writeString(
-                    copy.resolve("data").resolve("postgresql.auto.conf"),
-                    "primary_conninfo = 'host=%s port=%d user=%s'%n".formatted(host(), port, USER),
-                    StandardOpenOption.APPEND);
-            PostgresServer replica = new PostgresServer(binaries, copy, FreePorts.next(), settings);
+            PostgresServer replica = new PostgresServer(
+                    binaries, binaries.newDirectory("holdfast-postgres-replica"), FreePorts.next(), settings);
             Runtime.getRuntime().addShutdownHook(replica.atExit);
-            start();
-            replica.start();
+            replica.follow(this);
             return replica;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /**
+     * Throws its data away, and follows another server asynchronously, at the port that it had. The other server is stopped and started meanwhile.
+     *
+     * @param primary stays what it is
+     * @throws IllegalStateException if it cannot be started
+     */
+    public void follow(PostgresServer primary) {
+        kill();
+        primary.stop();
+        Path data = directory.resolve("data");
+        TemporaryFiles.delete(data);
+        try {
+            binaries.copy(primary.directory.resolve("data"), data);
+            binaries.own(Files.createFile(data.resolve("standby.signal")));
+            Path unused = Files.writeString(
+                    data.resolve("postgresql.auto.conf"),
+                    "primary_conninfo = 'host=%s port=%d user=%s'%n".formatted(host(), primary.port, USER),
+                    StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        primary.start();
+        start();
     }
 
     @Override
@@ -127,7 +145,7 @@ public final class PostgresServer implements SqlServer {
             arguments.add("-c");
             arguments.add(setting);
         }
-        process = binaries.start(directory, "postgres", arguments);
+        process = binaries.serve(directory, arguments);
         awaitAnswer(process);
     }
 
@@ -139,6 +157,47 @@ public final class PostgresServer implements SqlServer {
     @Override
     public void crash() {
         signal("QUIT");
+    }
+
+    /** Ends it and all of its processes at once (SIGKILL). The next start recovers. Not on Windows. */
+    public void kill() {
+        Process running = process;
+        if (running == null) {
+            return;
+        }
+        // Once the first one has stopped, it starts no others.
+        pause();
+        List<ProcessHandle> all = processes(running);
+        binaries.signalAll(pids(all), "KILL");
+        awaitEnd(running);
+        all.forEach(it -> it.onExit().join());
+    }
+
+    /** Stops it and all of its processes in the middle of whatever they do (SIGSTOP). Not on Windows. */
+    public void pause() {
+        signalAll("STOP");
+        // Those that it has started before it stopped.
+        signalAll("STOP");
+    }
+
+    /** Lets it go on after {@link #pause}. */
+    public void resume() {
+        signalAll("CONT");
+    }
+
+    private void signalAll(String name) {
+        Process running = process;
+        if (running != null) {
+            binaries.signalAll(pids(processes(running)), name);
+        }
+    }
+
+    private static List<ProcessHandle> processes(Process running) {
+        return Stream.concat(Stream.of(running.toHandle()), running.children()).toList();
+    }
+
+    private static List<Long> pids(List<ProcessHandle> processes) {
+        return processes.stream().map(ProcessHandle::pid).toList();
     }
 
     @Override
@@ -177,8 +236,12 @@ public final class PostgresServer implements SqlServer {
         if (running == null) {
             return;
         }
+        binaries.signal(running.pid(), name);
+        awaitEnd(running);
+    }
+
+    private void awaitEnd(Process running) {
         try {
-            binaries.signal(running.pid(), name);
             if (!running.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
                 throw new IllegalStateException("PostgreSQL did not end within " + LIMIT);
             }
@@ -189,11 +252,11 @@ public final class PostgresServer implements SqlServer {
         }
     }
 
-    private void kill() {
-        Process running = process;
-        if (running != null) {
-            binaries.signal(running.pid(), "QUIT");
-        }
+    /** Of a server that is paused, no process would see that it is to end. */
+    private void end() {
+        resume();
+        crash();
+        TemporaryFiles.delete(directory);
     }
 
     private void awaitAnswer(Process started) {
@@ -202,7 +265,7 @@ public final class PostgresServer implements SqlServer {
             if (!started.isAlive() || System.nanoTime() - end > 0) {
                 throw new IllegalStateException("PostgreSQL did not start: " + binaries.log(directory));
             }
-            pause();
+            waitABit();
         }
     }
 
@@ -218,7 +281,7 @@ public final class PostgresServer implements SqlServer {
         }
     }
 
-    private static void pause() {
+    private static void waitABit() {
         try {
             Thread.sleep(20);
         } catch (InterruptedException e) {
