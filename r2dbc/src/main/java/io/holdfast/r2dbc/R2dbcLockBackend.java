@@ -62,8 +62,13 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class R2dbcLockBackend implements LockBackend {
 
-    private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS, LockFeature.MIN_HOLD, LockFeature.HAND_ON);
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO,
+            LockFeature.READ_WRITE,
+            LockFeature.SEMAPHORE,
+            LockFeature.HOLDERS,
+            LockFeature.MIN_HOLD,
+            LockFeature.HAND_ON);
 
     private final LockOperations operations;
     private final Inspection inspection;

@@ -92,7 +92,9 @@ public final class RedisLockBackend implements LockBackend {
             LockFeature.READ_WRITE,
             LockFeature.SEMAPHORE,
             LockFeature.TOKEN_FLOOR,
-            LockFeature.HOLDERS);
+            LockFeature.MIN_HOLD,
+            LockFeature.HOLDERS,
+            LockFeature.HAND_ON);
 
     private final LockOperations operations;
 

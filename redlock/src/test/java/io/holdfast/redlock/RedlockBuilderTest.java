@@ -85,7 +85,8 @@ class RedlockBuilderTest {
     @Test
     void readWriteLocksAreOfferedWhenAllMastersOfferThem() {
         assertThat(RedlockBackend.over(memory(3)).features())
-                .containsExactlyInAnyOrder(LockFeature.READ_WRITE, LockFeature.TOKEN_FLOOR, LockFeature.HOLDERS, LockFeature.MIN_HOLD);
+                .containsExactlyInAnyOrder(
+                        LockFeature.READ_WRITE, LockFeature.TOKEN_FLOOR, LockFeature.HOLDERS, LockFeature.MIN_HOLD);
         List<LockBackend> mixed =
                 List.of(InMemoryLockBackend.create(), InMemoryLockBackend.create(), offering(LockFeature.TOKEN_FLOOR));
         assertThat(RedlockBackend.over(mixed).features()).containsExactly(LockFeature.TOKEN_FLOOR);

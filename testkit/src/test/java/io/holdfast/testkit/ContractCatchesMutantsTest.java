@@ -52,8 +52,7 @@ class ContractCatchesMutantsTest {
 
     @Test
     void renewalThatShortensNoLeaseIsCaught() {
-        assertThat(failuresOf(RenewalShortensNothing::new))
-                .contains("renewalWithAShorterLeaseLetsTheClaimEndEarlier");
+        assertThat(failuresOf(RenewalShortensNothing::new)).contains("renewalWithAShorterLeaseLetsTheClaimEndEarlier");
     }
 
     @Test

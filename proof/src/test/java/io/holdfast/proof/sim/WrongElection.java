@@ -46,8 +46,8 @@ abstract class WrongElection implements LeaderElection {
                 return lease.onLoss()
                         .switchIfEmpty(Mono.never())
                         .delayElement(Duration.ofMillis(100), clock)
-                        .flatMap(reason -> Mono.error(
-                                new LockLostException(lease.lockName(), reason, lease.fencingToken())));
+                        .flatMap(reason ->
+                                Mono.error(new LockLostException(lease.lockName(), reason, lease.fencingToken())));
             }
         };
     }

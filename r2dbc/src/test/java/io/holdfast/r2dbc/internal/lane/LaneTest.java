@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
-import io.holdfast.LockBackendException;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.KnownError;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
