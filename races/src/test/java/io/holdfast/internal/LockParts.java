@@ -24,7 +24,8 @@ final class LockParts {
 
     final HandTimer timer = new HandTimer();
     final HandStore store = new HandStore();
-    final Engine engine = new Engine(store, timer, null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem(), "");
+    final Engine engine =
+            new Engine(store, timer, null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem(), "");
     final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), OPTIONS);
     final LockClaim claim = settings.newClaim(Mode.WAIT);
 

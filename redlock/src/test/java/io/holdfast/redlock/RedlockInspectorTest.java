@@ -32,9 +32,10 @@ class RedlockInspectorTest {
 
     private void hold(String id, int... masters) {
         LockClaim claim = LockClaim.first(ORDERS, id, LEASE, Waiting.NONE);
-        IntStream.of(masters).forEach(i -> StepVerifier.create(stores.get(i).tryAcquire(claim))
-                .expectNextCount(1)
-                .verifyComplete());
+        IntStream.of(masters)
+                .forEach(i -> StepVerifier.create(stores.get(i).tryAcquire(claim))
+                        .expectNextCount(1)
+                        .verifyComplete());
     }
 
     private void stop(int... masters) {
@@ -61,7 +62,8 @@ class RedlockInspectorTest {
                             .containsEntry("not known to", "m2, m3");
                     assertThat(lock.warnings())
                             .singleElement()
-                            .satisfies(it -> assertThat(it).startsWith("Claim two@b is known to 1 of 5 masters only (m2)"));
+                            .satisfies(it ->
+                                    assertThat(it).startsWith("Claim two@b is known to 1 of 5 masters only (m2)"));
                 })
                 .verifyComplete();
         StepVerifier.create(inspector().all().map(LockReport::holderCount))
@@ -115,7 +117,9 @@ class RedlockInspectorTest {
                 .inspect("orders")
                 .flatMapIterable(LockReport::holders)
                 .blockFirst();
-        StepVerifier.create(inspector().breakHold("orders", holder)).expectNext(true).verifyComplete();
+        StepVerifier.create(inspector().breakHold("orders", holder))
+                .expectNext(true)
+                .verifyComplete();
         assertThat(stores).allSatisfy(store -> assertThat(store.contents()).isEmpty());
 
         stop(0, 1, 2);

@@ -35,7 +35,6 @@ record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
 
     /** Counted from the look that it answers: the only moment whose send time the client knows for sure. */
     WatchSignal granted(Waiter as) {
-        return new WatchSignal.Granted(
-                token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.lookedAtNanos()));
+        return new WatchSignal.Granted(token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.lookedAtNanos()));
     }
 }
