@@ -184,9 +184,10 @@ class MultiLockTest {
         world.on(Operation.TRY_ACQUIRE).always(Fault.delayedReply(Duration.ofMillis(1_500)));
         world.subscribe(held.release());
         world.pass(SECOND);
-        assertThat(leases.expectTerminalError()).isInstanceOfSatisfying(LockTimeoutException.class, error -> assertThat(
-                        error.lockName())
-                .isEqualTo("b"));
+        assertThat(leases.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockTimeoutException.class,
+                        error -> assertThat(error.lockName()).isEqualTo("b"));
         world.pass(SECOND);
         assertThat(isFree("a") && isFree("b") && isFree("c")).isTrue();
     }

@@ -122,9 +122,7 @@ public record MultiAcquireState(
      * @return what follows
      */
     public Step timedOut() {
-        return isOver || isWaiting
-                ? none()
-                : end(held, asked, new FailTimedOut(Long.numberOfTrailingZeros(asked)));
+        return isOver || isWaiting ? none() : end(held, asked, new FailTimedOut(Long.numberOfTrailingZeros(asked)));
     }
 
     /**
