@@ -72,6 +72,9 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     }
 
     private void start() {
+        if (emission.isOver()) {
+            return; // the subscriber left before anything was sent
+        }
         Duration limit = waits ? locks.waitTimeout() : null;
         if (limit != null && !limit.isZero()) {
             Alarm over = Alarm.of(() -> mailbox.post(() -> step(state().timedOut())));

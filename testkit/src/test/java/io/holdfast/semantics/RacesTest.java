@@ -10,6 +10,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.MultiLease;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -117,6 +118,23 @@ class RacesTest {
             client.lock(NAME).acquire().subscribe(waiter);
             return new Round(() -> waiter.request(1), waiter::cancel, () -> {
                         await(() -> store.contents().size() == 2, "no ghost in the queue");
+                        waiter.atMostOneSignal();
+                    })
+                    .keepingStore();
+        });
+        holder.release().subscribe();
+    }
+
+    @Test
+    void requestOfManyLocksAgainstCancel() {
+        LockLease holder = take(rival);
+        race(() -> {
+            Told<MultiLease> waiter = new Told<>(0);
+            client.all(client.lock(NAME), client.lock("a lock before it"))
+                    .acquire()
+                    .subscribe(waiter);
+            return new Round(() -> waiter.request(1), waiter::cancel, () -> {
+                        await(() -> store.contents().size() == 2, "no ghost that holds or waits");
                         waiter.atMostOneSignal();
                     })
                     .keepingStore();
