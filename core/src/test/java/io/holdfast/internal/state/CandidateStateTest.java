@@ -61,12 +61,14 @@ class CandidateStateTest {
         assertThat(second.pauseNanos()).isEqualTo(Duration.ofMillis(40).toNanos());
 
         CandidateState led = again(second.next().ended(NAME, LEADING, LOST, 0)).next();
-        assertThat(again(led.ended(NAME, STANDING, failure(true), 0)).storeFailed()).isTrue();
+        assertThat(again(led.ended(NAME, STANDING, failure(true), 0)).storeFailed())
+                .isTrue();
     }
 
     @Test
     void aPauseIsAMillisecondAtLeast() {
-        CandidateState eager = CandidateState.of(Backoff.fixed(Duration.ofMillis(1)).withJitter(1), LEASE);
+        CandidateState eager =
+                CandidateState.of(Backoff.fixed(Duration.ofMillis(1)).withJitter(1), LEASE);
         assertThat(again(eager.ended(NAME, LEADING, LOST, 0.999)).pauseNanos()).isEqualTo(1_000_000);
     }
 
@@ -83,20 +85,18 @@ class CandidateStateTest {
                 "nested in a lost lease"
             })
     void theRestEndsTheCandidate(String end) {
-        Step step =
-                switch (end) {
-                    case "store refuses for good" -> state.ended(NAME, STANDING, failure(false), 0);
-                    case "client closed" -> state.ended(NAME, STANDING, new LockClosedException(NAME), 0);
-                    case "term failed" -> state.ended(NAME, LEADING, new IllegalStateException(), 0);
-                    case "term failed as the store does" -> state.ended(NAME, LEADING, failure(true), 0);
-                    case "another lease lost" ->
-                        state.ended(NAME, LEADING, new LockLostException(NAME, LossReason.EXPIRED, 6), 0);
-                    case "another lock lost" ->
-                        state.ended(NAME, LEADING, new LockLostException("other", LossReason.EXPIRED, 7), 0);
-                    case "found lost after the end of the term" ->
-                        state.ended(NAME, new Candidacy(7, 0, true), LOST, 0);
-                    default -> state.ended(NAME, STANDING, LOST, 0);
-                };
+        Step step = switch (end) {
+            case "store refuses for good" -> state.ended(NAME, STANDING, failure(false), 0);
+            case "client closed" -> state.ended(NAME, STANDING, new LockClosedException(NAME), 0);
+            case "term failed" -> state.ended(NAME, LEADING, new IllegalStateException(), 0);
+            case "term failed as the store does" -> state.ended(NAME, LEADING, failure(true), 0);
+            case "another lease lost" ->
+                state.ended(NAME, LEADING, new LockLostException(NAME, LossReason.EXPIRED, 6), 0);
+            case "another lock lost" ->
+                state.ended(NAME, LEADING, new LockLostException("other", LossReason.EXPIRED, 7), 0);
+            case "found lost after the end of the term" -> state.ended(NAME, new Candidacy(7, 0, true), LOST, 0);
+            default -> state.ended(NAME, STANDING, LOST, 0);
+        };
         assertThat(step).isEqualTo(new Step.End());
     }
 }
