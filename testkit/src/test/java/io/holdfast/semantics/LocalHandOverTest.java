@@ -284,6 +284,21 @@ class LocalHandOverTest {
     }
 
     @Test
+    void aReleaseIsRepeatedAlthoughBothOfItsRequestsAreLost() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        faulty.on(Operation.RELEASE).next(Fault.lostRequest(), Fault.lostRequest());
+        TestSubscriber<Void> released = subscribe(lease(late).release());
+        pass(Duration.ofSeconds(1));
+        assertThat(released.isTerminatedComplete()).isTrue();
+        assertThat(holds(other)).as("long before the lease ends").isTrue();
+        release(other);
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
     void aWaiterThatGetsTheLockWhileItsLookIsUnderWayKeepsIt() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(3)));
