@@ -36,7 +36,11 @@ class LockOptionsTest {
                 .isEqualTo(options)
                 .hasSameHashCodeAs(options)
                 .hasToString(options.toString());
-        assertThat(options.toBuilder().noWaitTimeout().noMaxHoldTime().noMinHoldTime().build())
+        assertThat(options.toBuilder()
+                        .noWaitTimeout()
+                        .noMaxHoldTime()
+                        .noMinHoldTime()
+                        .build())
                 .isEqualTo(LockOptions.builder()
                         .leaseDuration(Duration.ofSeconds(5))
                         .autoRenew(false)

@@ -44,7 +44,8 @@ final class Adoption extends Mono<LockLease> {
 
     private static LockSettings settings(Engine engine, LockOptions defaults, ExportedLease lease) {
         Duration duration = lease.claim().lease();
-        LockOptions.Builder options = defaults.toBuilder().leaseDuration(duration).noMinHoldTime();
+        LockOptions.Builder options =
+                defaults.toBuilder().leaseDuration(duration).noMinHoldTime();
         if (lease.minHoldNanos() > 0) {
             options = options.minHoldTime(
                     Duration.ofNanos(lease.minHoldNanos()).plusMillis(1).truncatedTo(ChronoUnit.MILLIS));
@@ -54,9 +55,8 @@ final class Adoption extends Mono<LockLease> {
     }
 
     static UnsupportedOperationException unsupported(LockBackend backend) {
-        return new UnsupportedOperationException(
-                "back end %s cannot hand a lease on to another process, it has only %s"
-                        .formatted(backend.name(), backend.features()));
+        return new UnsupportedOperationException("back end %s cannot hand a lease on to another process, it has only %s"
+                .formatted(backend.name(), backend.features()));
     }
 
     /** The claim, with the lease that this client wants of it. */

@@ -66,7 +66,8 @@ final class Candidate<T> {
     private Mono<Boolean> ended(Throwable error) {
         long lasted = lock.engine().alarms.now() - begunAtNanos;
         Candidacy candidacy = new Candidacy(tokenOfTerm, lasted, hasCompleted);
-        Step step = state.ended(lock.key().name(), candidacy, error, lock.engine().random());
+        Step step =
+                state.ended(lock.key().name(), candidacy, error, lock.engine().random());
         if (step instanceof StandAgain again) {
             state = again.next();
             if (again.storeFailed()) {

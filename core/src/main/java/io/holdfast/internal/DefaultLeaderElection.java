@@ -50,7 +50,12 @@ final class DefaultLeaderElection implements LeaderElection {
             } else if (engine.backend.features().contains(LockFeature.HOLDERS)) {
                 Context context = Context.of(sink.contextView());
                 BackendCall.start(
-                        engine, name(), settings.operationNanos(), context, new Asked(settings, sink), engine.alarms.now());
+                        engine,
+                        name(),
+                        settings.operationNanos(),
+                        context,
+                        new Asked(settings, sink),
+                        engine.alarms.now());
             } else {
                 sink.error(new UnsupportedOperationException("back end %s cannot tell who leads, it has only %s"
                         .formatted(engine.backend.name(), engine.backend.features())));
@@ -68,7 +73,12 @@ final class DefaultLeaderElection implements LeaderElection {
 
         @Override
         public Publisher<Optional<LockHolder>> ask() {
-            return lock.engine().backend.holders(lock.key()).next().map(Optional::of).defaultIfEmpty(Optional.empty());
+            return lock.engine()
+                    .backend
+                    .holders(lock.key())
+                    .next()
+                    .map(Optional::of)
+                    .defaultIfEmpty(Optional.empty());
         }
 
         @Override

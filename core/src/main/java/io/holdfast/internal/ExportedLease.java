@@ -98,7 +98,10 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     }
 
     private static String decoded(byte[] bytes) throws CharacterCodingException {
-        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        return StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString();
     }
 
     private static String checkSum(byte[] bytes) {

@@ -75,8 +75,8 @@ final class NestedLease implements EngineLease {
 
     @Override
     public Mono<String> export() {
-        return Mono.error(() -> new IllegalStateException(
-                "a nested lease of lock '%s' cannot be handed on: export the outermost one"
+        return Mono.error(() ->
+                new IllegalStateException("a nested lease of lock '%s' cannot be handed on: export the outermost one"
                         .formatted(Printable.text(lockName()))));
     }
 

@@ -91,7 +91,8 @@ class ExportedLeaseTest {
         for (int round = 0; round < 10_000; round++) {
             byte[] bytes = new byte[random.nextInt(60)];
             random.nextBytes(bytes);
-            String text = (random.nextBoolean() ? "holdfast-lease-1." : "") + new String(bytes, StandardCharsets.ISO_8859_1);
+            String text =
+                    (random.nextBoolean() ? "holdfast-lease-1." : "") + new String(bytes, StandardCharsets.ISO_8859_1);
             assertThatCode(() -> ExportedLease.of(text)).isExactlyInstanceOf(IllegalArgumentException.class);
         }
     }

@@ -59,8 +59,8 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class R2dbcLockBackend implements LockBackend {
 
-    private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.MIN_HOLD, LockFeature.HAND_ON);
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.MIN_HOLD, LockFeature.HAND_ON);
 
     private final LockOperations operations;
     private final String name;

@@ -36,13 +36,14 @@ interface ElectionContract extends LockBackendUnderTest {
             LeaderElection one = clients.election(0);
             LeaderElection other = clients.election(1);
             boolean isVisible = backend().features().contains(LockFeature.HOLDERS);
-            Mono<Long> tokens = one.lead(lease -> isVisible
-                            ? other.leader().map(LockHolder::fencingToken)
-                            : Mono.just(lease.fencingToken()))
+            Mono<Long> tokens = one.lead(lease ->
+                            isVisible ? other.leader().map(LockHolder::fencingToken) : Mono.just(lease.fencingToken()))
                     .single()
-                    .flatMap(first ->
-                            other.lead(lease -> Mono.just(lease.fencingToken() - first)).single());
-            assertThat(clients.answer(tokens)).as("the second token less the first one, as the other client saw it").isPositive();
+                    .flatMap(first -> other.lead(lease -> Mono.just(lease.fencingToken() - first))
+                            .single());
+            assertThat(clients.answer(tokens))
+                    .as("the second token less the first one, as the other client saw it")
+                    .isPositive();
             Boolean isOver = clients.answer(isVisible ? one.leader().hasElement() : Mono.just(false));
             assertThat(isOver).as("there is a leader in the end").isFalse();
         });

@@ -32,7 +32,8 @@ interface HandOnContract extends LockBackendUnderTest {
                 return;
             }
             String text = clients.answer(lease.export());
-            Mono<Boolean> isFree = clients.one().lock(clients.name()).tryAcquire().hasElement();
+            Mono<Boolean> isFree =
+                    clients.one().lock(clients.name()).tryAcquire().hasElement();
             assertThat(lease.isValid()).isFalse();
             assertThat(clients.answer(isFree)).isFalse();
 

@@ -41,8 +41,10 @@ interface MinHoldContract extends LockBackendUnderTest {
     default void lockIsKeptForItsLeastHoldTimeWhenTheClientIsGone() {
         assumeTrue(keepsHoldTimes(), "needs MIN_HOLD");
         AtomicReference<LockClaim> claim = new AtomicReference<>();
-        LockOptions options =
-                LockOptions.builder().minHoldTime(Contest.LONG).leaseDuration(lease()).build();
+        LockOptions options = LockOptions.builder()
+                .minHoldTime(Contest.LONG)
+                .leaseDuration(lease())
+                .build();
         try (Contest contest = new Contest(this)) {
             LockClient client = LockClient.builder(noting(backend(), claim))
                     .closeBackend(false)

@@ -162,8 +162,8 @@ class ExportTest {
                 .isInstanceOf(LockLostException.class)
                 .hasMessageContaining("it was released before");
 
-        LockLease lost = world.granted(
-                world.lock(options -> options.autoRenew(false)).acquire());
+        LockLease lost =
+                world.granted(world.lock(options -> options.autoRenew(false)).acquire());
         world.pass(LEASE);
         assertThat(world.subscribe(lost.export()).expectTerminalError())
                 .isInstanceOfSatisfying(
@@ -173,8 +173,8 @@ class ExportTest {
 
     @Test
     void workGoesOnAfterAnExportAndItsEndReleasesNothing() {
-        TestSubscriber<String> work = world.subscribe(
-                world.lock().withLock(lease -> lease.export().delayElement(SECOND, world.clock)));
+        TestSubscriber<String> work =
+                world.subscribe(world.lock().withLock(lease -> lease.export().delayElement(SECOND, world.clock)));
         world.pass(SECOND);
         String text = world.only(work);
         assertThat(work.isTerminatedComplete()).isTrue();
@@ -195,17 +195,40 @@ class ExportTest {
         TestSubscriber<String> nested = TestSubscriber.create();
         LockLease[] outermost = new LockLease[1];
         world.subscribe(world.lock()
-                        .withLock(lease -> Mono.deferContextual(context -> {
-                            outermost[0] = lease;
-                            world.lock()
-                                    .withLock(Mono.<String>never())
-                                    .contextWrite(context)
-                                    .subscribe(nested);
-                            return Mono.never();
-                        })));
+                .withLock(lease -> Mono.deferContextual(context -> {
+                    outermost[0] = lease;
+                    world.lock()
+                            .withLock(Mono.<String>never())
+                            .contextWrite(context)
+                            .subscribe(nested);
+                    return Mono.never();
+                })));
         String text = exported(outermost[0]);
         assertThat(nested.expectTerminalError()).isInstanceOf(LockLostException.class);
         world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void nestedWorkDoesNotGoOnWhileTheLastRenewalIsWaitedFor() {
+        TestSubscriber<String> nested = TestSubscriber.create();
+        TestSubscriber<String> text = TestSubscriber.create();
+        world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
+        world.subscribe(world.lock()
+                .withLock(lease -> Mono.deferContextual(context -> {
+                    world.lock()
+                            .withLock(Mono.<String>never())
+                            .contextWrite(context)
+                            .subscribe(nested);
+                    return Mono.delay(LEASE.dividedBy(3), world.clock)
+                            .doOnNext(tick -> lease.export().subscribe(text))
+                            .then(Mono.never());
+                })));
+        world.pass(LEASE.dividedBy(3));
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        assertThat(nested.expectTerminalError()).isInstanceOf(LockLostException.class);
+        world.pass(SECOND);
+        world.on(Operation.RENEW).none();
+        world.subscribe(world.granted(world.rival.adopt(world.only(text))).release());
     }
 
     @Test
@@ -250,9 +273,10 @@ class ExportTest {
             Random random = new Random(round);
             String text = exported(world.granted(world.rivalLock().acquire()));
             world.on(Operation.RENEW).always(Fault.delayedReply(Duration.ofMillis(random.nextInt(20))));
-            TestSubscriber<Object> work =
-                    world.subscribe(world.client.adopt(text).flatMap(lease -> Mono.never()
-                            .doFinally(end -> lease.release().subscribe())));
+            TestSubscriber<Object> work = world.subscribe(world.client
+                    .adopt(text)
+                    .flatMap(lease ->
+                            Mono.never().doFinally(end -> lease.release().subscribe())));
             world.pass(Duration.ofMillis(random.nextInt(20)));
             work.cancel();
             world.pass(Duration.ofMillis(30));
@@ -263,8 +287,8 @@ class ExportTest {
 
     @Test
     void theRestOfALeastHoldTimeGoesAlong() {
-        LockLease lease = world.granted(
-                world.lock(options -> options.minHoldTime(LEASE.multipliedBy(2))).acquire());
+        LockLease lease = world.granted(world.lock(options -> options.minHoldTime(LEASE.multipliedBy(2)))
+                .acquire());
         world.pass(SECOND);
         LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
         world.subscribe(adopted.release());
@@ -276,8 +300,8 @@ class ExportTest {
 
     @Test
     void theLeaseDurationIsTheExporters() {
-        LockLease lease = world.granted(
-                world.lock(options -> options.leaseDuration(LEASE.multipliedBy(2))).acquire());
+        LockLease lease = world.granted(world.lock(options -> options.leaseDuration(LEASE.multipliedBy(2)))
+                .acquire());
         LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
         assertThat(adopted.remaining()).isGreaterThan(LEASE);
         world.subscribe(adopted.release());

@@ -135,7 +135,8 @@ class LeaderElectionTest {
 
     @Test
     void demandCountsOverAllTerms() {
-        TestSubscriber<Long> candidate = TestSubscriber.builder().initialRequest(1).build();
+        TestSubscriber<Long> candidate =
+                TestSubscriber.builder().initialRequest(1).build();
         endless(election()).subscribe(candidate);
         world.pass(Duration.ZERO);
         world.takeAway(NAME);
@@ -149,7 +150,8 @@ class LeaderElectionTest {
 
     @Test
     void nothingHappensBeforeAnElementIsAskedFor() {
-        TestSubscriber<Long> candidate = TestSubscriber.builder().initialRequest(0).build();
+        TestSubscriber<Long> candidate =
+                TestSubscriber.builder().initialRequest(0).build();
         endless(election()).subscribe(candidate);
         world.pass(SECOND);
         assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isZero();
@@ -309,9 +311,11 @@ class LeaderElectionTest {
         List<TestSubscriber<Long>> candidates = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             LockClient client = i % 2 == 0 ? world.client : world.rival;
-            candidates.add(subscribe(client.election(NAME).lead(lease -> Mono.delay(SECOND, world.clock)
-                    .doOnSubscribe(it -> assertThat(leading.incrementAndGet()).isEqualTo(1))
-                    .doOnTerminate(leading::decrementAndGet))));
+            candidates.add(subscribe(client.election(NAME)
+                    .lead(lease -> Mono.delay(SECOND, world.clock)
+                            .doOnSubscribe(
+                                    it -> assertThat(leading.incrementAndGet()).isEqualTo(1))
+                            .doOnTerminate(leading::decrementAndGet))));
         }
         world.pass(SECOND.multipliedBy(11));
         assertThat(candidates).allMatch(TestSubscriber::isTerminatedComplete);

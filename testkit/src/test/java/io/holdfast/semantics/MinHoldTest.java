@@ -164,8 +164,9 @@ class MinHoldTest {
 
     @Test
     void aLeaseWithoutRenewalsThatIsLostKeepsTheLock() {
-        LockLease lease = world.granted(
-                world.lock(options -> options.minHoldTime(LONG).autoRenew(false)).acquire());
+        LockLease lease =
+                world.granted(world.lock(options -> options.minHoldTime(LONG).autoRenew(false))
+                        .acquire());
         world.pass(LONG.minus(MOMENT));
         assertThat(lease.isValid()).isTrue();
         assertThat(isFree()).isFalse();
@@ -222,10 +223,11 @@ class MinHoldTest {
     @Test
     void whatWasNeverHandedOutIsFreedAtOnce() {
         for (int instant = 0; instant < 1_000; instant++) {
-            world.on(Operation.TRY_ACQUIRE).always(Fault.delayedReply(Duration.ofMillis(new Random(instant).nextInt(5))));
+            world.on(Operation.TRY_ACQUIRE)
+                    .always(Fault.delayedReply(Duration.ofMillis(new Random(instant).nextInt(5))));
             AtomicBoolean begun = new AtomicBoolean();
-            TestSubscriber<LockLease> work = world.subscribe(
-                    lock(LONG).withLock(lease -> Mono.fromRunnable(() -> begun.set(true))));
+            TestSubscriber<LockLease> work =
+                    world.subscribe(lock(LONG).withLock(lease -> Mono.fromRunnable(() -> begun.set(true))));
             world.pass(Duration.ofMillis(instant % 5));
             work.cancel();
             world.pass(Duration.ofMillis(10));
@@ -265,11 +267,13 @@ class MinHoldTest {
     @Test
     void aReaderThatIsKeptLetsReadersInAndNoWriter() {
         LockOptions options = LockOptions.builder().minHoldTime(SHORT).build();
-        world.subscribe(world.client.readWriteLock(NAME).readLock().with(options).withLock(Mono.empty()));
+        world.subscribe(
+                world.client.readWriteLock(NAME).readLock().with(options).withLock(Mono.empty()));
         TestSubscriber<LockLease> writer =
                 world.subscribe(world.rival.readWriteLock(NAME).writeLock().tryAcquire());
         assertThat(writer.getReceivedOnNext()).isEmpty();
-        LockLease reader = world.granted(world.rival.readWriteLock(NAME).readLock().tryAcquire());
+        LockLease reader =
+                world.granted(world.rival.readWriteLock(NAME).readLock().tryAcquire());
         world.subscribe(reader.release());
         world.pass(SHORT);
     }
@@ -282,8 +286,8 @@ class MinHoldTest {
                 .timer(clock)
                 .closeBackend(false)
                 .build();
-        ReactiveLock lock = process.lock(NAME)
-                .with(LockOptions.builder().minHoldTime(SHORT).build());
+        ReactiveLock lock =
+                process.lock(NAME).with(LockOptions.builder().minHoldTime(SHORT).build());
         TestSubscriber<String> first = world.subscribe(lock.withLock(Mono.just("first")));
         TestSubscriber<String> second = world.subscribe(lock.withLock(Mono.just("second")));
         TestSubscriber<String> third = world.subscribe(lock.withLock(Mono.just("third")));
@@ -361,8 +365,10 @@ class MinHoldTest {
                 }
             }
         };
-        LockClient client =
-                LockClient.builder(strict).timer(world.clock).closeBackend(false).build();
+        LockClient client = LockClient.builder(strict)
+                .timer(world.clock)
+                .closeBackend(false)
+                .build();
         LockOptions options = LockOptions.builder().minHoldTime(LONG).build();
         assertThatThrownBy(() -> client.lock(NAME).with(options)).hasMessageContaining("at most a minute, was PT10M8");
         world.subscribe(client.close());

@@ -50,8 +50,7 @@ class ContractCatchesMutantsTest {
 
     @Test
     void renewalThatShortensNoLeaseIsCaught() {
-        assertThat(failuresOf(RenewalShortensNothing::new))
-                .contains("renewalWithAShorterLeaseLetsTheClaimEndEarlier");
+        assertThat(failuresOf(RenewalShortensNothing::new)).contains("renewalWithAShorterLeaseLetsTheClaimEndEarlier");
     }
 
     @Test

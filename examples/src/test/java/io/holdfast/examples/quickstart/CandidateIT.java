@@ -65,7 +65,8 @@ class CandidateIT {
     }
 
     private void read(int number, Program process) {
-        Thread reader = new Thread(() -> process.eachLine(text -> lines.add(new Line(number, text, System.nanoTime()))));
+        Thread reader =
+                new Thread(() -> process.eachLine(text -> lines.add(new Line(number, text, System.nanoTime()))));
         reader.setDaemon(true);
         reader.start();
     }

@@ -70,7 +70,8 @@ final class Elections {
         void start() {
             LockOptions options = LockOptions.builder()
                     .leaseDuration(plan.lease())
-                    .backoff(Backoff.exponential(Duration.ofMillis(5), plan.lease().dividedBy(6))
+                    .backoff(Backoff.exponential(
+                                    Duration.ofMillis(5), plan.lease().dividedBy(6))
                             .withJitter(0.5))
                     .build();
             stands();
@@ -78,7 +79,10 @@ final class Elections {
                     .lead(this::begins)
                     .subscribe(length -> {}, this::failed, this::isDone);
             Disposable unused = member.host()
-                    .schedule(() -> leaves(under), some(3 * plan.lease().toNanos()).toNanos(), TimeUnit.NANOSECONDS);
+                    .schedule(
+                            () -> leaves(under),
+                            some(3 * plan.lease().toNanos()).toNanos(),
+                            TimeUnit.NANOSECONDS);
         }
 
         private Duration some(long most) {
@@ -94,7 +98,8 @@ final class Elections {
             isStanding = false;
             member.acquired(operation, lease);
             for (Candidate other : leading) {
-                boolean isAware = !other.member.host().isBehind() && !other.member.host().isDead();
+                boolean isAware =
+                        !other.member.host().isBehind() && !other.member.host().isDead();
                 if (excludes && other.key.equals(key) && isAware) {
                     member.host()
                             .world()
