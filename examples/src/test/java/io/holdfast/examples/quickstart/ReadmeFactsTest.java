@@ -28,8 +28,8 @@ class ReadmeFactsTest {
         "Read/write lock, READ_WRITE",
         "Semaphore, SEMAPHORE",
         "'First come, first served', FIFO",
-        "'[Least hold time](docs/guides/recipes.md#once-per-period-in-a-cluster), kept by the store after a crash too', MIN_HOLD",
-        "'[A lease handed on](docs/guides/recipes.md#hand-a-lease-on) to another process, with its token', HAND_ON"
+        "Least hold time, MIN_HOLD",
+        "A lease handed on, HAND_ON"
     })
     void theTicksAreTheFeaturesOfTheBackEnds(String row, LockFeature feature) throws IOException {
         List<LockBackend> backends = backends();
