@@ -2,8 +2,8 @@ package io.holdfast.examples.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.examples.orders.Customer.Answer;
 import io.holdfast.LockReport;
+import io.holdfast.examples.orders.Customer.Answer;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redis.RedisLockInspector;
 import io.holdfast.testkit.server.RedisServer;
