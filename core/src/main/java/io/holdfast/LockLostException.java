@@ -41,13 +41,39 @@ public final class LockLostException extends LockException {
      */
     public LockLostException(
             String lockName, LossReason reason, long fencingToken, String why, @Nullable Throwable cause) {
+        this(
+                reason,
+                lockName,
+                fencingToken,
+                requireNonNull(why, "why") + "; treat the work under it as unprotected",
+                cause);
+    }
+
+    private LockLostException(
+            LossReason reason, String lockName, long fencingToken, String whyAndWhatToDo, @Nullable Throwable cause) {
         super(
                 lockName,
-                "lock '%s' (fencing token %d) was lost: %s; treat the work under it as unprotected"
-                        .formatted(lockName, fencingToken, requireNonNull(why, "why")),
+                "lock '%s' (fencing token %d) was lost: %s".formatted(lockName, fencingToken, whyAndWhatToDo),
                 cause);
         this.reason = requireNonNull(reason, "reason");
         this.fencingToken = fencingToken;
+    }
+
+    /**
+     * Made where the check of a lease in the transaction of the data has failed. Nothing is written: the transaction is rolled back.
+     *
+     * @param lockName the lock
+     * @param fencingToken the token that was checked
+     * @param cause the error of the database, if there is one
+     * @return an exception with the reason {@link LossReason#NOT_HELD}
+     */
+    public static LockLostException refusedByFence(String lockName, long fencingToken, @Nullable Throwable cause) {
+        return new LockLostException(
+                LossReason.NOT_HELD,
+                lockName,
+                fencingToken,
+                "the fence refused it: roll back, and nothing is written; the work may be repeated",
+                cause);
     }
 
     /**

@@ -53,6 +53,18 @@ class LockExceptionTest {
         assertThat(error.backendAnswered()).isTrue();
     }
 
+    @Test
+    void aRefusalByTheFenceSaysThatNothingIsWritten() {
+        LockLostException error = LockLostException.refusedByFence("stock/42", 77, null);
+
+        assertThat(error)
+                .hasMessageContainingAll("'stock/42'", "77", "roll back", "nothing is written")
+                .hasNoCause();
+        assertThat(error.getMessage()).doesNotContain("unprotected");
+        assertThat(error.reason()).isEqualTo(LossReason.NOT_HELD);
+        assertThat(error.fencingToken()).isEqualTo(77);
+    }
+
     @ParameterizedTest
     @EnumSource
     void aLossTellsItsReasonAndToken(LossReason reason) {

@@ -486,9 +486,13 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         @Override
         public void unconfirmed(LockBackendException lastFailure) {
             stopWatching();
-            lock.engine()
-                    .events
-                    .report(new LockEvent.WithdrawalUnconfirmed(lock.key().name(), lastFailure));
+            LockEvent event = new LockEvent.WithdrawalUnconfirmed(lock.key().name(), lastFailure);
+            if (lastFailure.isTransient()) {
+                lock.engine().events.report(event);
+            } else {
+                // A wrong password, for example: the attempts were refused as well, and have told that.
+                lock.engine().events.reportWithoutWarning(event);
+            }
         }
 
         /** Only now: a grant that is pushed meanwhile needs no release of its own. */

@@ -25,7 +25,23 @@ final class Events {
     }
 
     void report(LockEvent event) {
-        log(event);
+        if (isUnexpected(event)) {
+            LOG.warn("{}", EventText.of(event));
+            tell(event);
+        } else {
+            reportWithoutWarning(event);
+        }
+    }
+
+    /** At debug, whatever it is. */
+    void reportWithoutWarning(LockEvent event) {
+        if (LOG.isDebugEnabled()) {
+            LOG.debug("{}", EventText.of(event));
+        }
+        tell(event);
+    }
+
+    private void tell(LockEvent event) {
         if (listener != null) {
             Turn.runUsersCode(() -> tell(listener, event));
         }
@@ -40,15 +56,11 @@ final class Events {
         }
     }
 
-    private static void log(LockEvent event) {
+    private static boolean isUnexpected(LockEvent event) {
         boolean unexpectedLoss = event instanceof LockEvent.Lost lost && lost.reason() != LossReason.CLIENT_CLOSED;
-        if (unexpectedLoss
+        return unexpectedLoss
                 || event instanceof LockEvent.LeaseAbandoned
                 || event instanceof LockEvent.ReleaseUnconfirmed
-                || event instanceof LockEvent.WithdrawalUnconfirmed) {
-            LOG.warn("{}", EventText.of(event));
-        } else if (LOG.isDebugEnabled()) {
-            LOG.debug("{}", EventText.of(event));
-        }
+                || event instanceof LockEvent.WithdrawalUnconfirmed;
     }
 }

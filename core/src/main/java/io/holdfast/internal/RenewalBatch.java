@@ -139,7 +139,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
             return; // all have their answers
         }
         List<HeldLease> rest = leases.subList(answered, leases.size());
-        Renewals.logFailed(rest, error);
+        engine.renewals.logFailed(rest, error);
         rest.forEach(lease -> lease.renewalFailed(error));
         end();
     }
@@ -154,7 +154,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         LockBackendException failure = whyUnknown;
         if (failure != null) {
             whyUnknown = null;
-            Renewals.logFailed(unknown, failure);
+            engine.renewals.logFailed(unknown, failure);
         }
     }
 

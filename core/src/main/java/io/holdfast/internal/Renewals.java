@@ -30,6 +30,7 @@ final class Renewals {
     private final Engine engine;
     private final Queue<HeldLease> due = new ConcurrentLinkedQueue<>();
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final LogPace failureLines = new LogPace();
 
     /** Asked for and not yet done; the thread that raises it from zero sends. */
     private final AtomicInteger flushes = new AtomicInteger();
@@ -117,14 +118,20 @@ final class Renewals {
         flush();
     }
 
-    /** A lease that was released meanwhile needs no renewal, and so no warning. */
-    static void logFailed(List<HeldLease> leases, LockBackendException error) {
+    /** A lease that was released meanwhile needs no renewal, and so no warning. While a store is away, most lines would be equal. */
+    void logFailed(List<HeldLease> leases, LockBackendException error) {
         long held = leases.stream().filter(HeldLease::isHeld).count();
-        if (held > 0) {
+        if (held == 0) {
+            return;
+        }
+        long failures = failureLines.count(engine.alarms.now());
+        if (failures == 1) {
             LOG.warn(
                     "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
                     held,
                     error.getMessage());
+        } else if (failures > 1) {
+            LOG.warn("{} renewals failed since the last such line, the last one: {}", failures, error.getMessage());
         }
     }
 

@@ -2,12 +2,13 @@ package io.holdfast.r2dbc;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
-import io.holdfast.LossReason;
 import io.holdfast.r2dbc.internal.dialect.Dialects;
 import io.holdfast.r2dbc.internal.dialect.FenceCheck;
 import io.holdfast.r2dbc.internal.protocol.LockText;
+import io.holdfast.spi.Printable;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
@@ -35,8 +36,8 @@ public final class Fence {
      *
      * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has ended, or when a later grant was
      * made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter): roll back. Fails with {@link
-     * IllegalStateException} when no transaction is open: then the check would protect nothing. Any other failure is the driver's. Cancelling
-     * does not end the transaction: roll it back.
+     * IllegalStateException} when no transaction is open: then the check would protect nothing; with {@link LockBackendException} when the connection
+     * does not find the table of the locks. Any other failure is the driver's. Cancelling does not end the transaction: roll it back.
      *
      * @param inTransaction a connection to the database of the lock, with a transaction open; stays the caller's
      * @param lease a lease of a {@link R2dbcLockBackend} on the same database
@@ -58,18 +59,30 @@ public final class Fence {
                     .concatMap(result -> result.map(row -> true))
                     .next()
                     .switchIfEmpty(Mono.error(() -> lost(lease, null)))
-                    .onErrorMap(R2dbcException.class, error -> check.isLost(error) ? lost(lease, error) : error)
+                    .onErrorMap(R2dbcException.class, error -> failure(check, lease, error))
                     .then();
         });
     }
 
+    private static Throwable failure(FenceCheck check, LockLease lease, R2dbcException error) {
+        if (check.isLost(error)) {
+            return lost(lease, error);
+        }
+        return check.isWithoutTable(error)
+                ? new LockBackendException(
+                        lease.lockName(),
+                        "cannot check lock '%s': %s. Driver: %s"
+                                .formatted(
+                                        Printable.text(lease.lockName()),
+                                        check.adviceWithoutTable(),
+                                        error.getMessage()),
+                        false,
+                        error)
+                : error;
+    }
+
     private static LockLostException lost(LockLease lease, @Nullable Throwable cause) {
-        return new LockLostException(
-                lease.lockName(),
-                LossReason.NOT_HELD,
-                lease.fencingToken(),
-                "the fence found another grant, or none: roll back",
-                cause);
+        return LockLostException.refusedByFence(lease.lockName(), lease.fencingToken(), cause);
     }
 
     /**

@@ -70,6 +70,65 @@ class R2dbcErrorsIT {
         store.execute("drop schema \"Locks\" cascade");
     }
 
+    /** The page's grants for a schema of its own, and the search path for the fence. */
+    @Test
+    void fenceFindsASchemaOfItsOwnByTheSearchPathOfTheUser() {
+        store.execute("create schema locks; set search_path to locks; " + Store.schema());
+        store.execute("create role seller login; grant usage on schema locks to seller;"
+                + " grant select, insert, update, delete on locks.holdfast_lock, locks.holdfast_waiter, locks.holdfast_gone to seller;"
+                + " grant select, update on locks.holdfast_schema to seller");
+        backend = R2dbcLockBackend.builder(store.connections("seller"))
+                .schema("locks")
+                .build();
+        LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
+
+        assertThatThrownBy(() -> fence(lease))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("stock/42")
+                .hasMessageContaining(
+                        "the fence cannot find the table holdfast_lock: put its schema on the search path of this user")
+                .hasCauseInstanceOf(io.r2dbc.spi.R2dbcException.class);
+        store.execute("alter role seller set search_path = public, locks");
+        fence(lease);
+        run(lease.release());
+        store.execute("drop schema locks cascade; drop owned by seller; drop role seller");
+    }
+
+    private static void fence(LockLease lease) {
+        Connection data =
+                Mono.<Connection>from(store.connections("seller").create()).block(Store.PATIENCE);
+        run(data.beginTransaction());
+        try {
+            run(Fence.check(data, lease));
+        } finally {
+            run(data.rollbackTransaction());
+            run(data.close());
+        }
+    }
+
+    @Test
+    void missingUsageOfASchemaIsTold() {
+        store.execute("create schema apart; set search_path to apart; " + Store.schema());
+        store.execute("create role visitor login; grant all on all tables in schema apart to visitor");
+        backend = R2dbcLockBackend.builder(store.connections("visitor"))
+                .schema("apart")
+                .build();
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the user has no usage on it");
+        store.execute("drop schema apart cascade; drop owned by visitor; drop role visitor");
+    }
+
+    @Test
+    void failedPingNamesNoLock() {
+        backend = R2dbcLockBackend.create(store.connections());
+        assertThatThrownBy(() -> run(backend.ping()))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        error -> assertThat(error.lockName()).isEmpty())
+                .hasMessageStartingWith("ping in PostgreSQL failed: ");
+    }
+
     @Test
     void replicaIsToldAsOne() {
         store.execute(Store.schema());
@@ -164,7 +223,7 @@ class R2dbcErrorsIT {
         run(data.beginTransaction());
         assertThatThrownBy(() -> run(Fence.check(data, lease)))
                 .isInstanceOf(LockLostException.class)
-                .hasMessageContaining("roll back");
+                .hasMessageContaining("roll back, and nothing is written");
         run(data.close());
     }
 

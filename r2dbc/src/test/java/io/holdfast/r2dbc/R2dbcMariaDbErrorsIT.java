@@ -144,14 +144,31 @@ class R2dbcMariaDbErrorsIT {
         store.addSchema();
         backend = R2dbcLockBackend.create(store.connections());
         LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
-        store.execute("update holdfast_lock set holder = null, expires_us = 0 where name = 'stock/42'");
-        store.execute("update holdfast_fence set token = 0 where name = 'stock/42'");
+        store.execute(
+                "update holdfast_lock set holder = null, expires_us = 0 where name = 'stock/42' and kind = 'mutex' and holder is not null");
+        store.execute("update holdfast_fence set token = 0 where name = 'stock/42' and slot = 0");
         Connection data = store.connect();
         run(data.beginTransaction());
         assertThatThrownBy(() -> run(Fence.check(data, lease)))
                 .isInstanceOf(LockLostException.class)
-                .hasMessageContaining("roll back");
+                .hasMessageContaining("roll back, and nothing is written");
         run(data.close());
+    }
+
+    @Test
+    void fenceWithoutItsTableSaysWhereItLooks() {
+        store.addSchema();
+        backend = R2dbcLockBackend.create(store.connections());
+        LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
+        store.execute("rename table holdfast_fence to elsewhere");
+        Connection data = store.connect();
+        run(data.beginTransaction());
+        assertThatThrownBy(() -> run(Fence.check(data, lease)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the fence cannot find the table holdfast_fence");
+        run(data.close());
+        store.execute("rename table elsewhere to holdfast_fence");
+        run(lease.release());
     }
 
     @Test

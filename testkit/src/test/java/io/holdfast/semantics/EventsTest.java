@@ -164,6 +164,17 @@ class EventsTest {
     }
 
     @Test
+    void aStoreThatRefusesForGoodIsNoWarningAboutAClaimThatItKeeps() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.refused());
+        world.on(Operation.RELEASE).next(Fault.refused());
+
+        List<ILoggingEvent> lines = logged(() -> world.subscribe(world.lock().acquire()));
+
+        assertThat(kinds()).contains(AcquireFailed.class, WithdrawalUnconfirmed.class);
+        assertThat(lines).noneMatch(it -> it.getLevel().isGreaterOrEqual(Level.WARN));
+    }
+
+    @Test
     void nestedAndRefusedAcquisitionsHaveNoEvents() {
         ReactiveLock once = world.lock(options -> options.reentrant(false));
         world.subscribe(world.lock()
@@ -200,6 +211,40 @@ class EventsTest {
 
     @Test
     void eachEventIsLoggedOnceAsASentence() {
+        List<ILoggingEvent> lines = logged(() -> {
+            LockLease lease = world.granted(world.lock().acquire());
+            world.pass(Duration.ofSeconds(3));
+            world.subscribe(lease.release());
+        });
+
+        assertThat(lines)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly(
+                        "lock 'stock/42' is asked for",
+                        "lock 'stock/42' acquired after 0 ms and 1 look, token 1",
+                        "lock 'stock/42' with token 1 released after 3000 ms");
+    }
+
+    @Test
+    void renewalsThatFailAgainAndAgainAreLoggedOnceInFiveSeconds() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.on(Operation.RENEW).always(Fault.lostRequest());
+
+        List<String> warnings = logged(() -> world.pass(LEASE)).stream()
+                .filter(it -> it.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .filter(it -> !it.contains("lost after"))
+                .toList();
+
+        int failures = world.events(LockEvent.RenewalFailed.class).size();
+        assertThat(lease.isValid()).isFalse();
+        assertThat(failures).isGreaterThan(8);
+        assertThat(warnings).hasSizeBetween(2, 5);
+        assertThat(warnings.get(0)).startsWith("renewal of 1 lease(s) failed");
+        assertThat(warnings.get(1)).contains("renewals failed since the last such line");
+    }
+
+    private static List<ILoggingEvent> logged(Runnable work) {
         Logger log = (Logger) LoggerFactory.getLogger("io.holdfast.LockClient");
         Level before = log.getLevel();
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
@@ -208,21 +253,13 @@ class EventsTest {
         log.setAdditive(false);
         log.setLevel(Level.DEBUG);
         try {
-            LockLease lease = world.granted(world.lock().acquire());
-            world.pass(Duration.ofSeconds(3));
-            world.subscribe(lease.release());
+            work.run();
         } finally {
             log.setLevel(before);
             log.setAdditive(true);
             log.detachAppender(lines);
         }
-
-        assertThat(lines.list)
-                .extracting(ILoggingEvent::getFormattedMessage)
-                .containsExactly(
-                        "lock 'stock/42' is asked for",
-                        "lock 'stock/42' acquired after 0 ms and 1 look, token 1",
-                        "lock 'stock/42' with token 1 released after 3000 ms");
+        return lines.list;
     }
 
     /** Has marked itself cancelled, as operators do before they cancel, and does no more. */

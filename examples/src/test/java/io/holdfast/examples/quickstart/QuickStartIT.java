@@ -2,8 +2,16 @@ package io.holdfast.examples.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.r2dbc.R2dbcLockBackend;
+import io.holdfast.testkit.server.PostgresServer;
 import io.holdfast.testkit.server.RedisServer;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.Result;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -12,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Flux;
 
 /** The programs of the pages print what the pages say, on real servers, and end. They run at the same time, since most of it is waiting. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
@@ -82,6 +91,32 @@ class QuickStartIT {
     @Test
     void theProgramInMemoryServesInOrder() throws Exception {
         assertPrints("docs/start/memory.md", inMemory.output());
+    }
+
+    @Test
+    void theProgramForPostgresqlChecksItsLeaseInATransaction() throws Exception {
+        try (PostgresServer server = PostgresServer.run("fsync=off")) {
+            String address = "r2dbc:postgresql://%s@%s:%d/%s"
+                    .formatted(PostgresServer.USER, server.host(), server.port(), PostgresServer.DATABASE);
+            addLockTables(address);
+
+            assertPrints(
+                    "docs/start/postgresql.md",
+                    Program.start(QuickStartPostgres.class, address).output());
+        }
+    }
+
+    private static void addLockTables(String address) throws IOException {
+        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/V1__holdfast.sql")) {
+            String schema = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+            Flux.usingWhen(
+                            ConnectionFactories.get(address).create(),
+                            connection -> Flux.from(
+                                            connection.createBatch().add(schema).execute())
+                                    .concatMap(Result::getRowsUpdated),
+                            Connection::close)
+                    .blockLast(Duration.ofMinutes(1));
+        }
     }
 
     /** A block of text is what the program prints; tokens differ from run to run. */

@@ -5,13 +5,18 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.OwnerLabel;
 import io.holdfast.spring.HoldfastProperties.Backend;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** From properties to a client. */
 final class ClientFromProperties {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClientFromProperties.class);
 
     private ClientFromProperties() {}
 
@@ -22,8 +27,7 @@ final class ClientFromProperties {
             List<LockListener> listeners,
             List<LockClientCustomizer> customizers) {
         return InvalidLockPropertiesException.orRefused(() -> {
-            LockClient.Builder builder = LockClient.builder(
-                            properties.localHandOver() ? LocalHandOver.over(backend) : backend)
+            LockClient.Builder builder = LockClient.builder(properties.localHandOver() ? handingOver(backend) : backend)
                     .options(options(properties))
                     .closeBackend(false); // a bean of its own, which Spring closes after the client
             if (properties.operationTimeout() != null) {
@@ -43,6 +47,13 @@ final class ClientFromProperties {
             }
             return builder.build();
         });
+    }
+
+    private static LockBackend handingOver(LockBackend backend) {
+        if (!backend.features().contains(LockFeature.TOKEN_FLOOR)) {
+            LOG.warn("holdfast.local-hand-over changes nothing with the back end {}: turn it off", backend.name());
+        }
+        return LocalHandOver.over(backend);
     }
 
     private static LockOptions options(HoldfastProperties properties) {

@@ -17,6 +17,7 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
@@ -26,9 +27,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -41,6 +44,8 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -140,6 +145,33 @@ class ClientOfTheApplicationTest {
                     waiting.forEach(Disposable::dispose);
                     held.release().block(LIMIT);
                 });
+    }
+
+    /** Databases and ZooKeeper give no blocks of tokens. */
+    @ParameterizedTest
+    @CsvSource({"TOKEN_FLOOR, 0", "FIFO, 1"})
+    @ExtendWith(OutputCaptureExtension.class)
+    void aLocalHandOverThatChangesNothingIsToldInTheLog(LockFeature only, int lines, CapturedOutput output) {
+        LockBackend backend = new ForwardingLockBackend() {
+
+            private final LockBackend memory = InMemoryLockBackend.create();
+
+            @Override
+            public LockBackend delegate() {
+                return memory;
+            }
+
+            @Override
+            public Set<LockFeature> features() {
+                return Set.of(only);
+            }
+        };
+        runner.withBean(LockBackend.class, () -> backend)
+                .withPropertyValues("holdfast.local-hand-over=true")
+                .run(context -> assertThat(context).hasSingleBean(LockClient.class));
+
+        assertThat(output.getOut().lines().filter(it -> it.contains("local-hand-over changes nothing")))
+                .hasSize(lines);
     }
 
     @ParameterizedTest

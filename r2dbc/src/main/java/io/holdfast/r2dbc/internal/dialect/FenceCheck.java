@@ -28,6 +28,16 @@ public enum FenceCheck {
         public boolean isLost(R2dbcException error) {
             return "40001".equals(error.getSqlState());
         }
+
+        @Override
+        public boolean isWithoutTable(R2dbcException error) {
+            return "42P01".equals(error.getSqlState());
+        }
+
+        @Override
+        public String adviceWithoutTable() {
+            return "the fence cannot find the table holdfast_lock: put its schema on the search path of this user";
+        }
     },
 
     /** And of MySQL. */
@@ -53,6 +63,16 @@ public enum FenceCheck {
         public boolean isLost(R2dbcException error) {
             return error.getErrorCode() == MariaDbErrors.CHANGED_SINCE_SNAPSHOT;
         }
+
+        @Override
+        public boolean isWithoutTable(R2dbcException error) {
+            return error.getErrorCode() == MariaDbErrors.NO_SUCH_TABLE;
+        }
+
+        @Override
+        public String adviceWithoutTable() {
+            return "the fence cannot find the table holdfast_fence: it must be in the database that this connection uses";
+        }
     };
 
     /**
@@ -72,4 +92,10 @@ public enum FenceCheck {
 
     /** Whether an error tells that a later grant was made since the transaction took its snapshot. */
     public abstract boolean isLost(R2dbcException error);
+
+    /** Whether an error tells that there is no table of locks where the connection looks for it. */
+    public abstract boolean isWithoutTable(R2dbcException error);
+
+    /** What to do then. */
+    public abstract String adviceWithoutTable();
 }

@@ -14,13 +14,16 @@ final class MariaDbErrors {
     /** Of {@code ER_CHECKREAD}: a row was changed since the transaction took its snapshot. */
     static final int CHANGED_SINCE_SNAPSHOT = 1020;
 
+    /** Of {@code ER_NO_SUCH_TABLE}. */
+    static final int NO_SUCH_TABLE = 1146;
+
     private static final KnownError NO_SCHEMA = new KnownError(
             false,
             true,
             "the schema of Holdfast is missing in this database: run io/holdfast/r2dbc/mariadb/V1__holdfast.sql of the jar of holdfast-r2dbc, or give its database to the builder as schema");
 
-    private static final KnownError NO_RIGHT = new KnownError(
-            false, true, "the user lacks a right: grant those of the page on MariaDB in the documentation");
+    private static final KnownError NO_RIGHT =
+            new KnownError(false, true, "the user lacks a right: grant those of docs/operate/mariadb.md");
 
     private static final KnownError NO_DATABASE = new KnownError(false, false, "there is no such database");
 
@@ -43,7 +46,7 @@ final class MariaDbErrors {
 
     private static final Map<Integer, KnownError> MEANINGS = Map.ofEntries(
             Map.entry(1305, NO_SCHEMA),
-            Map.entry(1146, NO_SCHEMA),
+            Map.entry(NO_SUCH_TABLE, NO_SCHEMA),
             Map.entry(
                     1046,
                     new KnownError(

@@ -9,7 +9,7 @@ final class PostgresErrors {
     private static final KnownError NO_SCHEMA = new KnownError(
             false,
             true,
-            "the schema of Holdfast is missing, or not on the search path: run io/holdfast/r2dbc/postgresql/V1__holdfast.sql of the jar of holdfast-r2dbc, or give its schema to the builder");
+            "the schema of Holdfast is missing, or not on the search path, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/V1__holdfast.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema)");
 
     private static final KnownError STOPPED =
             new KnownError(true, false, "the server ended the connection: it is made anew");
@@ -33,10 +33,7 @@ final class PostgresErrors {
             new Meaning("26000", POOLER),
             new Meaning(
                     "42501",
-                    new KnownError(
-                            false,
-                            true,
-                            "the user lacks a right: grant those of the page on PostgreSQL in the documentation")),
+                    new KnownError(false, true, "the user lacks a right: grant those of docs/operate/postgresql.md")),
             new Meaning(
                     "25006",
                     new KnownError(

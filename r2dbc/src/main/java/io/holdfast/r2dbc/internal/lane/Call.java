@@ -106,13 +106,13 @@ final class Call {
     /** How little it needs of the server: a renewal (0) changes a row, a release (1) may add one, and an attempt adds some. */
     int rank() {
         return switch (operation.verb()) {
-            case RENEW -> 0;
+            case RENEW, PING -> 0;
             case RELEASE, RELEASE_UNSURE -> 1;
             case ACQUIRE -> LAST_RANK;
         };
     }
 
     boolean isRenewal() {
-        return operation.verb() == Operation.Verb.RENEW;
+        return operation.verb() == Operation.Verb.RENEW || operation.verb() == Operation.Verb.PING;
     }
 }

@@ -94,7 +94,7 @@ final class Lane {
 
     private void failAsClosed(Call call) {
         Operation refused = call.operation();
-        deliver(() -> call.fail(failures.closed(refused.claim().key().name(), refused.subject())));
+        deliver(() -> call.fail(failures.closed(refused.lockName(), refused.subject())));
     }
 
     private void next() {
@@ -254,7 +254,7 @@ final class Lane {
 
     private void failOne(Call call, Throwable error) {
         Operation failed = call.operation();
-        call.fail(failures.of(failed.claim().key().name(), failed.subject(), error));
+        call.fail(failures.of(failed.lockName(), failed.subject(), error));
     }
 
     private void dropUnlessUsable(Throwable error) {

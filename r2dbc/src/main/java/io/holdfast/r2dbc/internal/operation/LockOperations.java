@@ -129,7 +129,8 @@ public final class LockOperations {
 
     public Mono<Void> ping() {
         LockClaim neverGranted = LockClaim.first(PING, "ping", Duration.ofSeconds(1), Waiting.NONE);
-        return renew(neverGranted).then();
+        return Mono.defer(() -> lanes.send(new Operation(Operation.Verb.PING, neverGranted, false)))
+                .then();
     }
 
     public Mono<Void> close() {

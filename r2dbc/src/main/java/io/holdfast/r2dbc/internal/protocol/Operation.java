@@ -21,6 +21,8 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
         ACQUIRE,
         /** Sets the end of the lease anew. */
         RENEW,
+        /** Renews a claim that was never granted: the answer is a sign of life. */
+        PING,
         /** Ends the claim. */
         RELEASE,
         /** Ends a claim of which an attempt was never answered: it may still come. */
@@ -41,15 +43,23 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
                 };
             case RELEASE -> "release";
             case RELEASE_UNSURE -> "unsure";
-            case RENEW -> "renew";
+            case RENEW, PING -> "renew";
         };
+    }
+
+    /** For a message; empty for a ping. */
+    public String lockName() {
+        return verb == Verb.PING ? "" : claim.key().name();
     }
 
     /** The beginning of a sentence, for a message. */
     public String subject() {
+        if (verb == Verb.PING) {
+            return "ping";
+        }
         String act = switch (verb) {
             case ACQUIRE -> "acquire";
-            case RENEW -> "renew";
+            case RENEW, PING -> "renew";
             case RELEASE, RELEASE_UNSURE -> "release";
         };
         return "%s %s '%s'"
