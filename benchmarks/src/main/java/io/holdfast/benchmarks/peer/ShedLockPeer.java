@@ -42,8 +42,8 @@ final class ShedLockPeer implements Peer {
         for (int tries = 0; taken.isEmpty() && tries < MOST_TRIES; tries++) {
             taken = provider.lock(new LockConfiguration(Instant.now(), lock, Duration.ofSeconds(30), Duration.ZERO));
         }
-        return taken.orElseThrow(() ->
-                new IllegalStateException("'%s' is taken, and this way to lock cannot wait".formatted(lock)));
+        return taken.orElseThrow(
+                () -> new IllegalStateException("'%s' is taken, and this way to lock cannot wait".formatted(lock)));
     }
 
     @Override
