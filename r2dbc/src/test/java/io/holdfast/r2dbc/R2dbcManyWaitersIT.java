@@ -22,6 +22,9 @@ import reactor.core.publisher.Mono;
 class R2dbcManyWaitersIT {
 
     private static final int COUNT = 2_000;
+    /** Rows read of the table of waiters, for each of them: a few in each of its calls. */
+    private static final int MOST_READ = 40;
+
     private static final Duration LIMIT = Duration.ofMinutes(10);
 
     /** Waiters look three times in a lease: this machine may be slow, and a waiter that does not look in time loses its place. */
@@ -70,6 +73,18 @@ class R2dbcManyWaitersIT {
         locks.close().block(LIMIT);
         Store.end(backend);
         assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** What a statement reads of a queue does not grow with it, though the planner knows nothing of a queue that has just grown. */
+    @AfterEach
+    void noCallHasReadTheWholeQueue() {
+        // A session of the server tells its counts when it ends.
+        Store.eventually(() -> read("n_tup_del") >= COUNT);
+        assertThat(read("idx_tup_fetch + seq_tup_read")).isLessThan(MOST_READ * read("n_tup_ins"));
+    }
+
+    private static long read(String counts) {
+        return store.count("select " + counts + " from pg_stat_user_tables where relname = 'holdfast_waiter'");
     }
 
     @Test

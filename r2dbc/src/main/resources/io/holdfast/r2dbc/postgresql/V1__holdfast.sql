@@ -9,6 +9,8 @@
 -- * A grant needs the row FOR UPDATE. A transaction that is fenced has it FOR KEY SHARE, and so keeps the next grant away until it ends.
 --   All else takes FOR NO KEY UPDATE, which the fence lets pass. No function ever waits for a fence.
 -- * Several rows are locked in the order of their keys, so that no two calls wait for each other.
+-- * A waiter is found by its id. Its name and kind are compared with IS NOT DISTINCT FROM, which no index serves: a planner without statistics
+--   takes the index of the queue as well, and reads all of the queue.
 
 -- One row per lock, with slot 0: its last token, and its exclusive holder. Each reader, and each permit of a semaphore, has a row of its own,
 -- whose slot is its token. Half of each page stays empty: then an update needs no new entry in the index.
@@ -38,7 +40,7 @@ create unlogged table holdfast_waiter (
   looked_at timestamptz      not null, -- time of its last attempt
   channel   text collate "C" not null, -- of its client; empty for a claim that cannot be told
   at_head   boolean          not null, -- whether it was told to look within a claim time
-  primary key (name, kind, id)
+  primary key (id, name, kind)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
 create index holdfast_waiter_queue on holdfast_waiter (name, kind, place, ticket);
@@ -165,7 +167,7 @@ begin
       v_after := w.ticket;
       v_is_caller := v_caller and w.id = p_caller;
       if not v_is_caller and w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now then
-        delete from holdfast_waiter where name = w.name and kind = w.kind and id = w.id; -- it stopped attempting
+        delete from holdfast_waiter where id = w.id and name is not distinct from w.name and kind is not distinct from w.kind; -- it stopped attempting
         v_moved := true;
         continue;
       elsif not v_is_caller and not holdfast_is_alive_v1(w.channel) then
@@ -212,7 +214,7 @@ begin
       insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends);
     end if;
     if not v_is_caller or p_ticket is not null then
-      delete from holdfast_waiter where name = lock_row.name and kind = lock_row.kind and id = w.id;
+      delete from holdfast_waiter where id = w.id and name is not distinct from lock_row.name and kind is not distinct from lock_row.kind;
       v_moved := true;
     end if;
   end loop;
@@ -234,7 +236,7 @@ begin
      where name = p_name and kind = p_kind and place = 'queue' order by ticket limit 2
   loop
     if not w.at_head then
-      update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = w.id;
+      update holdfast_waiter set at_head = true where id = w.id and name is not distinct from p_name and kind is not distinct from p_kind;
       return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
     end if;
   end loop;
@@ -256,7 +258,7 @@ begin
   v_ms := extract(epoch from p_left) * 1000 + 10 * least(p_ticket - v_first + 1, 100);
   if v_ahead <= 2 then
     v_ms := least(v_ms, p_claim_ms);
-    update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = p_id and not at_head;
+    update holdfast_waiter set at_head = true where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind and not at_head;
   end if;
   return floor(greatest(1, least(v_ms, p_lease_ms / 3)));
 end $$;
@@ -314,16 +316,16 @@ begin
     return;
   end if;
 
-  select * into w from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+  select * into w from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
   v_known := found;
   v_late := v_known and p_attempt < w.attempt; -- a later attempt was here before: this one only gets an answer
   if v_known and not v_late then
     if p_waiting = 'queue' and w.place <> 'interest' then
       update holdfast_waiter
          set place = 'queue', mode = p_mode, permits = p_permits, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
-       where name = p_name and kind = p_kind and id = p_id;
+       where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
     else
-      delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+      delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
       v_known := false;
     end if;
   end if;
@@ -407,7 +409,7 @@ begin
         update holdfast_lock set holder = null, expires_at = '-infinity' where name = p_name and kind = p_kind and slot = h.slot;
       end if;
     end if;
-    delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id returning * into w;
+    delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind returning * into w;
     if found then
       v_seen := greatest(v_seen, w.attempt);
     end if;
@@ -486,12 +488,12 @@ begin
                 exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or not holdfast_is_alive_v1(w.channel);
                 v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
                 update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends where ctid = l.ctid;
-                delete from holdfast_waiter where name = op.name and kind = 'mutex' and id = w.id;
+                delete from holdfast_waiter where id = w.id and name is not distinct from op.name and kind is not distinct from 'mutex';
                 return next (op.n, 'held', null, null, null, null, null)::holdfast_answer_v1;
                 return next (0, 'granted', v_token, floor(extract(epoch from v_ends - w.looked_at) * 1000)::bigint, w.attempt, w.channel, w.id)
                   ::holdfast_answer_v1;
               elsif not w.at_head then
-                update holdfast_waiter set at_head = true where name = op.name and kind = 'mutex' and id = w.id;
+                update holdfast_waiter set at_head = true where id = w.id and name is not distinct from op.name and kind is not distinct from 'mutex';
                 return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
               end if;
               v_next := v_next + 1;
@@ -607,8 +609,8 @@ begin
   end if;
   delete from holdfast_gone where until <= v_now;
   delete from holdfast_waiter
-   where (name, kind, id) in (select name, kind, id from holdfast_waiter
-                               where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
+   where ctid in (select ctid from holdfast_waiter
+                   where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
   -- A later token is above that of a row that is gone, since tokens follow the clock.
   delete from holdfast_lock
    where (name, kind, slot) in (
