@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -189,13 +190,24 @@ final class HandOverShard {
         LockClaim withdrawn = ask.turn().withdrawn();
         Mono<Ownership> released = Mono.defer(() -> store.release(ask.claim()));
         if (withdrawn != null) {
-            released = Mono.zipDelayError(store.release(withdrawn), released).map(Tuple2::getT2);
+            released = Mono.zipDelayError(store.release(withdrawn), released)
+                    .map(Tuple2::getT2)
+                    .onErrorMap(Exceptions::isMultiple, HandOverShard::oneOf);
         }
         return released.doOnNext(answer -> {
             synchronized (locks) {
                 locks.releaseConfirmed(id);
             }
         });
+    }
+
+    /** One that is worth another try, if there is one: then both are sent again. */
+    private static Throwable oneOf(Throwable both) {
+        List<Throwable> failures = Exceptions.unwrapMultiple(both);
+        return failures.stream()
+                .filter(it -> it instanceof LockBackendException failure && failure.isTransient())
+                .findFirst()
+                .orElse(failures.get(0));
     }
 
     /** Also when the one who asked does not wait any more: the owner is done. */

@@ -60,7 +60,8 @@ public interface ReactiveMultiLock {
     /**
      * Takes all, waiting for those that are not available as long as the shortest {@link LockOptions#waitTimeout()} allows.
      *
-     * @return the leases, never empty; fails with {@link LockTimeoutException}, which names the member that was waited for, when the time is over
+     * @return the leases, never empty; fails with {@link LockTimeoutException} when the time is over, which names the member that was waited for, or
+     *     the first one for which the store has not answered
      */
     Mono<MultiLease> acquire();
 

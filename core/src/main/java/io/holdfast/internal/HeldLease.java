@@ -36,7 +36,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
 
-    private static final AtomicReferenceFieldUpdater<HeldLease, LeaseExport> EXPORT =
+    private static final AtomicReferenceFieldUpdater<HeldLease, @Nullable LeaseExport> EXPORT =
             AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseExport.class, "export");
 
     private final LockSettings lock;
@@ -371,7 +371,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private void act(LeaseAction action) {
         switch (action) {
             case NONE -> {}
-            case STOP_RENEWING -> lock.engine().alarms.off(alarm);
+            case STOP_RENEWING -> {
+                lock.engine().alarms.off(alarm);
+                signals.releaseAsked(); // nested work must not go on
+            }
             case EXPORT -> Turn.runUsersCode(this::exported);
             case RENEW -> lock.engine().renewals.add(this);
             case RELEASE -> {

@@ -25,7 +25,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -239,7 +238,7 @@ final class SimulatedConnection {
 
         private static final int LONG = 500;
 
-        private record Script(byte[] bytes, String text) {}
+        private record Script(ByteBuffer bytes, String text) {}
 
         private final List<Script> scripts = new ArrayList<>();
         private final ByteBuf buffer = Unpooled.buffer(1 << 16);
@@ -262,17 +261,17 @@ final class SimulatedConnection {
         }
 
         private String text(byte[] from, int at, int length) {
-            if (length >= LONG) {
-                for (Script script : scripts) {
-                    if (Arrays.equals(from, at, at + length, script.bytes(), 0, script.bytes().length)) {
-                        return script.text();
-                    }
+            if (length < LONG) {
+                return new String(from, at, length, StandardCharsets.ISO_8859_1);
+            }
+            ByteBuffer part = ByteBuffer.wrap(from, at, length);
+            for (Script script : scripts) {
+                if (part.equals(script.bytes())) {
+                    return script.text();
                 }
             }
             String text = new String(from, at, length, StandardCharsets.ISO_8859_1);
-            if (length >= LONG) {
-                scripts.add(new Script(Arrays.copyOfRange(from, at, at + length), text));
-            }
+            scripts.add(new Script(ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)), text));
             return text;
         }
     }

@@ -3,62 +3,107 @@ package io.holdfast.r2dbc;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.IntFunction;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Prints how ten thousand waiters of one lock are served by one client: their order, connections, heap and time. */
+/**
+ * Prints how ten thousand waiters of one client are served, of one lock and then of one lock each: their order, connections, heap, time, and the work of client and
+ * server.
+ */
 public final class ManyWaiters {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
+    private static final LockOptions PATIENT =
+            LockOptions.builder().waitTimeout(LIMIT).build();
 
-    private ManyWaiters() {}
+    /** Holders and waiters are one client: together they have three connections. */
+    private final PostgresStore store;
+
+    private final LockClient locks;
+    private final int count;
+
+    private ManyWaiters(PostgresStore store, LockClient locks, int count) {
+        this.store = store;
+        this.locks = locks;
+        this.count = count;
+    }
 
     public static void main(String[] arguments) {
         int count = arguments.length == 0 ? 10_000 : Integer.parseInt(arguments[0]);
-        try (Store store = Store.start()) {
-            print(store, count);
+        try (PostgresStore store = Store.start()) {
+            R2dbcLockBackend backend = R2dbcLockBackend.create(store.connections());
+            LockClient locks = LockClient.create(backend);
+            ManyWaiters waiters = new ManyWaiters(store, locks, count);
+            waiters.print("one lock", 1, i -> "many");
+            waiters.print("a lock each", count, i -> "many/" + i);
+            locks.close().block(LIMIT);
+            Store.end(backend);
         }
         System.exit(0);
     }
 
-    private static void print(Store store, int count) {
-        R2dbcLockBackend backend = R2dbcLockBackend.create(store.connections());
-        LockClient locks = LockClient.create(backend);
-        LockOptions patient = LockOptions.builder().waitTimeout(LIMIT).build();
-        LockLease held = locks.lock("many").acquire().block(LIMIT);
-        List<Integer> order = new ArrayList<>();
+    private void print(String what, int held, IntFunction<String> names) {
+        List<LockLease> leases = Flux.range(0, held)
+                .flatMap(i -> locks.lock(names.apply(i)).acquire(), held)
+                .collectList()
+                .block(LIMIT);
+        List<Integer> order = Collections.synchronizedList(new ArrayList<>());
         long before = heap();
+        Work start = work();
         Mono<Void> all = Flux.range(0, count)
                 .flatMap(
-                        i -> locks.lock("many").with(patient).withLock(lease -> Mono.fromRunnable(() -> order.add(i))),
+                        i -> locks.lock(names.apply(i))
+                                .with(PATIENT)
+                                .withLock(lease -> Mono.fromRunnable(() -> order.add(i))),
                         count)
                 .then()
                 .cache();
-        long start = System.nanoTime();
         Disposable unused = all.subscribe();
-        String waiting = "select count(*) from holdfast_waiter where place = 'queue'";
-        while (Integer.parseInt(store.texts(waiting).get(0)) < count) {
-            Mono.delay(Duration.ofMillis(50)).block();
+        while (store.count("select count(*) from holdfast_waiter where place = 'queue'") < count) {
+            Mono.delay(Duration.ofMillis(100)).block();
         }
-        long queued = System.nanoTime();
+        Work queued = work();
         System.out.printf(
-                "%d queued in %d ms, %d connections, %d bytes of heap each%n",
-                count, (queued - start) / 1_000_000, store.clientConnections(), (heap() - before) / count);
-        held.release().block(LIMIT);
+                "%s: %d queued, %s, %d connections, %d bytes of heap each%n",
+                what, count, queued.since(start), store.clientConnections(), (heap() - before) / count);
+        Work from = work();
+        Flux.fromIterable(leases).flatMap(LockLease::release, held).blockLast(LIMIT);
         all.block(LIMIT);
         boolean isSorted = order.equals(order.stream().sorted().toList());
+        Work served = work();
         System.out.printf(
-                "%d served %s in %d ms, %d connections%n",
+                "%s: %d served%s, %s, %.0f hand-offs a second, %d connections%n",
+                what,
                 order.size(),
-                isSorted ? "in order" : "OUT OF ORDER",
-                (System.nanoTime() - queued) / 1_000_000,
+                held > 1 ? "" : isSorted ? " in order" : " OUT OF ORDER",
+                served.since(from),
+                count * 1e9 / (served.nanos() - from.nanos()),
                 store.clientConnections());
-        locks.close().block(LIMIT);
-        Store.end(backend);
+    }
+
+    /** What was done until now. */
+    private record Work(long nanos, long clientCpuNanos, int transactions) {
+
+        String since(Work before) {
+            return "%d ms, %d ms of the client's CPU, %d transactions"
+                    .formatted(
+                            (nanos - before.nanos) / 1_000_000,
+                            (clientCpuNanos - before.clientCpuNanos) / 1_000_000,
+                            transactions - before.transactions);
+        }
+    }
+
+    private Work work() {
+        var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        int transactions = store.count("select xact_commit from pg_stat_database where datname = current_database()");
+        return new Work(System.nanoTime(), system.getProcessCpuTime(), transactions);
     }
 
     private static long heap() {

@@ -175,8 +175,8 @@ final class MariaDbStore extends Store {
 
     @Override
     boolean hasBlockedCall() {
-        return count(
-                        "select variable_value from information_schema.global_status where variable_name = 'innodb_row_lock_current_waits'")
+        return count("select variable_value from %s.global_status where variable_name = 'innodb_row_lock_current_waits'"
+                        .formatted(isMySql ? "performance_schema" : "information_schema"))
                 > 0;
     }
 

@@ -11,6 +11,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -21,29 +22,38 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Another transaction has locked rows of the locks, by mistake or by hand. It delays calls that need these rows, and no others. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcLockedRowsIT {
 
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    private static Store store;
+    private Store store;
 
     private final String name = "locked/" + UUID.randomUUID();
     private R2dbcLockBackend backend;
     private Connection locker;
 
+    /** PostgreSQL here. */
+    Store newStore() {
+        return Store.start();
+    }
+
     @BeforeAll
-    static void start() {
-        store = Store.withSettings("deadlock_timeout=1500");
+    void start() {
+        store = newStore();
     }
 
     @AfterAll
-    static void stop() {
-        store.close();
+    void stop() {
+        if (store != null) {
+            store.close();
+        }
     }
 
     @BeforeEach
@@ -52,7 +62,7 @@ class R2dbcLockedRowsIT {
                 .replyTimeout(Duration.ofSeconds(4))
                 .build();
         locker = store.connect();
-        run(locker.beginTransaction());
+        run(locker.beginTransaction(IsolationLevel.READ_COMMITTED));
     }
 
     @AfterEach
@@ -87,13 +97,12 @@ class R2dbcLockedRowsIT {
         run(backend.tryAcquire(two));
         lock("name = '%s/1'".formatted(name));
         Connection brief = store.connect();
-        run(brief.beginTransaction());
+        run(brief.beginTransaction(IsolationLevel.READ_COMMITTED));
         lock(brief, "name = '%s/2'".formatted(name));
 
         CompletableFuture<List<Renewal>> both =
                 backend.renewAll(List.of(one, two)).collectList().toFuture();
-        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
-                .isEmpty());
+        Store.eventually(store::hasBlockedCall);
         run(brief.rollbackTransaction());
         run(brief.close());
         assertThat(both)
@@ -105,30 +114,6 @@ class R2dbcLockedRowsIT {
         run(locker.rollbackTransaction());
         run(backend.release(one));
         run(backend.release(two));
-    }
-
-    /** The server ends one of two transactions that wait for each other: here it is ours, and it is sent again. */
-    @Test
-    void callThatADeadlockUndoesIsSentAgain() {
-        LockClaim reader = claim(LockKey.of(LockKind.READ, name));
-        run(backend.tryAcquire(reader));
-        execute(locker, "set local deadlock_timeout = '20 s'"); // so it is not this one
-        lock("name = '%s' and slot > 0".formatted(name));
-        CompletableFuture<Ownership> release = backend.release(reader).toFuture();
-        Store.eventually(() -> !store.texts("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
-                .isEmpty());
-        lock("name = '%s' and slot = 0".formatted(name));
-        run(locker.rollbackTransaction());
-        assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
-        Store.eventually(() -> store.texts("select 1 from pg_stat_database where deadlocks > 0")
-                        .size()
-                == 1);
-    }
-
-    private static void execute(Connection by, String sql) {
-        run(Flux.from(by.createStatement(sql).execute())
-                .concatMap(result -> result.getRowsUpdated())
-                .then());
     }
 
     private void lock(String condition) {

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.LockHolder;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -98,13 +99,15 @@ class RedisSharedContractIT {
     private record OfKind(LockBackend delegate, LockKind kind) implements ForwardingLockBackend {
 
         private LockClaim of(LockClaim claim) {
-            if (claim.key().kind() != LockKind.MUTEX) {
-                return claim;
-            }
-            // Another name, of the same length: the contract has the real lock of this kind under the first one.
-            String name = claim.key().name().replaceFirst("^contract/", "as-mutex/");
-            LockKey key = LockKey.of(kind, name);
+            LockKey key = of(claim.key());
             return new LockClaim(key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor());
+        }
+
+        /** Another name, of the same length: the contract has the real lock of this kind under the first one. */
+        private LockKey of(LockKey key) {
+            return key.kind() == LockKind.MUTEX
+                    ? LockKey.of(kind, key.name().replaceFirst("^contract/", "as-mutex/"))
+                    : key;
         }
 
         @Override
@@ -125,6 +128,13 @@ class RedisSharedContractIT {
         @Override
         public Flux<WatchSignal> watch(LockClaim claim) {
             return delegate.watch(of(claim));
+        }
+
+        @Override
+        public Flux<LockHolder> holders(LockKey key) {
+            return delegate.holders(of(key))
+                    .map(it -> new LockHolder(
+                            it.claimId(), key.kind(), it.fencingToken(), it.held(), it.left(), it.details()));
         }
 
         @Override

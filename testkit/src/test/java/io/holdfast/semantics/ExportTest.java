@@ -209,6 +209,29 @@ class ExportTest {
     }
 
     @Test
+    void nestedWorkDoesNotGoOnWhileTheLastRenewalIsWaitedFor() {
+        TestSubscriber<String> nested = TestSubscriber.create();
+        TestSubscriber<String> text = TestSubscriber.create();
+        world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
+        world.subscribe(world.lock()
+                .withLock(lease -> Mono.deferContextual(context -> {
+                    world.lock()
+                            .withLock(Mono.<String>never())
+                            .contextWrite(context)
+                            .subscribe(nested);
+                    return Mono.delay(LEASE.dividedBy(3), world.clock)
+                            .doOnNext(tick -> lease.export().subscribe(text))
+                            .then(Mono.never());
+                })));
+        world.pass(LEASE.dividedBy(3));
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        assertThat(nested.expectTerminalError()).isInstanceOf(LockLostException.class);
+        world.pass(SECOND);
+        world.on(Operation.RENEW).none();
+        world.subscribe(world.granted(world.rival.adopt(world.only(text))).release());
+    }
+
+    @Test
     void whatTheStoreDoesNotHoldAnyMoreCannotBeAdopted() {
         LockLease lease = world.granted(world.lock().acquire());
         String text = exported(lease);

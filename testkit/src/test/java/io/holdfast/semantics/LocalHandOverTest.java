@@ -284,6 +284,38 @@ class LocalHandOverTest {
     }
 
     @Test
+    void aReleaseIsRepeatedAlthoughBothOfItsRequestsAreLost() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        faulty.on(Operation.RELEASE).next(Fault.lostRequest(), Fault.lostRequest());
+        TestSubscriber<Void> released = subscribe(lease(late).release());
+        pass(Duration.ofSeconds(1));
+        assertThat(released.isTerminatedComplete()).isTrue();
+        assertThat(holds(other)).as("long before the lease ends").isTrue();
+        release(other);
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
+    void aRenewalThatMeetsTheReleaseDoesNotKeepThePlaceOfTheNextTurn() {
+        List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
+        TestSubscriber<LockLease> late = subscribe(lock.acquire());
+        release(waiting.get(0));
+        release(waiting.get(1));
+        faulty.on(Operation.RENEW).next(Fault.delayedRequest(MOMENT));
+        TestSubscriber<Void> renewed = subscribe(lease(late).renew());
+        faulty.on(Operation.RELEASE).next(Fault.lostRequest(), Fault.lostReply());
+        release(late);
+        pass(Duration.ofSeconds(1));
+        assertThat(renewed.isTerminatedError()).isTrue();
+        assertThat(holds(other)).isTrue();
+        release(other);
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
     void aWaiterThatGetsTheLockWhileItsLookIsUnderWayKeepsIt() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(3)));

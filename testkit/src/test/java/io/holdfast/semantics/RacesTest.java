@@ -11,6 +11,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.MultiLease;
+import io.holdfast.ReactiveMultiLock;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -20,11 +21,13 @@ import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,15 +131,18 @@ class RacesTest {
     @Test
     void requestOfManyLocksAgainstCancel() {
         LockLease holder = take(rival);
+        ReactiveMultiLock locks = client.all(client.lock(NAME), client.lock("a lock before it"));
         race(() -> {
-            Told<MultiLease> waiter = new Told<>(0);
-            client.all(client.lock(NAME), client.lock("a lock before it"))
-                    .acquire()
-                    .subscribe(waiter);
-            return new Round(() -> waiter.request(1), waiter::cancel, () -> {
-                        await(() -> store.contents().size() == 2, "no ghost that holds or waits");
-                        waiter.atMostOneSignal();
-                    })
+            List<Told<MultiLease>> waiters =
+                    Stream.generate(() -> new Told<MultiLease>(0)).limit(50).toList();
+            waiters.forEach(locks.acquire()::subscribe);
+            return new Round(
+                            () -> waiters.forEach(waiter -> waiter.request(1)),
+                            () -> waiters.forEach(BaseSubscriber::cancel),
+                            () -> {
+                                await(() -> store.contents().size() == 2, "no ghost that holds or waits");
+                                waiters.forEach(Told::atMostOneSignal);
+                            })
                     .keepingStore();
         });
         holder.release().subscribe();

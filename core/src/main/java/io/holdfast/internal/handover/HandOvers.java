@@ -198,8 +198,11 @@ public final class HandOvers {
     public void renewed(Turn turn, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
         Waiter waiter = waiters.get(id);
         turn.of.answers.renewed(turn, waiter, sentAtNanos, answer, now, out);
-        if (waiter != null && waiter.turn == turn && answer instanceof Renewal.NotHeld) {
-            waiters.remove(waiter); // its client knows, and sends no release
+        if (waiter != null
+                && waiter.turn == turn
+                && waiter.standing == Standing.OWNER
+                && answer instanceof Renewal.NotHeld) {
+            waiters.remove(waiter); // its client knows, and sends no release; one that was sent goes on
         }
     }
 

@@ -21,7 +21,7 @@ class CandidateStateTest {
     private static final long LEASE = Duration.ofSeconds(30).toNanos();
     private static final Candidacy STANDING = new Candidacy(0, 0, false);
     private static final Candidacy LEADING = new Candidacy(7, LEASE, false);
-    private static final LockLostException LOST = new LockLostException(NAME, LossReason.NOT_HELD, 7);
+    private final LockLostException lost = new LockLostException(NAME, LossReason.NOT_HELD, 7);
 
     private final CandidateState state =
             CandidateState.of(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1)), LEASE);
@@ -37,8 +37,8 @@ class CandidateStateTest {
 
     @Test
     void aLossIsFollowedByAnotherCandidacyAfterAPauseThatDoubles() {
-        StandAgain first = again(state.ended(NAME, LEADING, LOST, 0));
-        StandAgain second = again(first.next().ended(NAME, LEADING, LOST, 0));
+        StandAgain first = again(state.ended(NAME, LEADING, lost, 0));
+        StandAgain second = again(first.next().ended(NAME, LEADING, lost, 0));
         assertThat(first.pauseNanos()).isEqualTo(Duration.ofMillis(20).toNanos());
         assertThat(second.pauseNanos()).isEqualTo(Duration.ofMillis(40).toNanos());
         assertThat(first.storeFailed() || second.storeFailed()).isFalse();
@@ -48,7 +48,7 @@ class CandidateStateTest {
     void aTermThatLastsLongerThanALeaseStartsThePausesAnew() {
         CandidateState before =
                 again(state.ended(NAME, STANDING, failure(true), 0)).next();
-        StandAgain again = again(before.ended(NAME, new Candidacy(7, LEASE + 1, false), LOST, 0));
+        StandAgain again = again(before.ended(NAME, new Candidacy(7, LEASE + 1, false), lost, 0));
         assertThat(again.pauseNanos()).isEqualTo(Duration.ofMillis(20).toNanos());
     }
 
@@ -60,7 +60,7 @@ class CandidateStateTest {
         assertThat(second.storeFailed()).isFalse();
         assertThat(second.pauseNanos()).isEqualTo(Duration.ofMillis(40).toNanos());
 
-        CandidateState led = again(second.next().ended(NAME, LEADING, LOST, 0)).next();
+        CandidateState led = again(second.next().ended(NAME, LEADING, lost, 0)).next();
         assertThat(again(led.ended(NAME, STANDING, failure(true), 0)).storeFailed())
                 .isTrue();
     }
@@ -69,7 +69,7 @@ class CandidateStateTest {
     void aPauseIsAMillisecondAtLeast() {
         CandidateState eager =
                 CandidateState.of(Backoff.fixed(Duration.ofMillis(1)).withJitter(1), LEASE);
-        assertThat(again(eager.ended(NAME, LEADING, LOST, 0.999)).pauseNanos()).isEqualTo(1_000_000);
+        assertThat(again(eager.ended(NAME, LEADING, lost, 0.999)).pauseNanos()).isEqualTo(1_000_000);
     }
 
     @ParameterizedTest
@@ -94,8 +94,8 @@ class CandidateStateTest {
                 state.ended(NAME, LEADING, new LockLostException(NAME, LossReason.EXPIRED, 6), 0);
             case "another lock lost" ->
                 state.ended(NAME, LEADING, new LockLostException("other", LossReason.EXPIRED, 7), 0);
-            case "found lost after the end of the term" -> state.ended(NAME, new Candidacy(7, 0, true), LOST, 0);
-            default -> state.ended(NAME, STANDING, LOST, 0);
+            case "found lost after the end of the term" -> state.ended(NAME, new Candidacy(7, 0, true), lost, 0);
+            default -> state.ended(NAME, STANDING, lost, 0);
         };
         assertThat(step).isEqualTo(new Step.End());
     }

@@ -117,6 +117,17 @@ class LockMetricsTest {
     }
 
     @Test
+    void aLeaseThatIsHandedOnIsNotHeldAnyMore() {
+        String exported = shop.only(client.lock(NAME).acquire().flatMap(LockLease::export));
+        assertThat(shop.timer("hold", "handed_on")).isEqualTo(1);
+        assertThat(shop.gauge("held", "stock")).isZero();
+
+        shop.subscribe(shop.only(client.adopt(exported)).release());
+        assertThat(shop.timer("hold", "released")).isEqualTo(1);
+        assertThat(shop.gauge("held", "stock")).isZero();
+    }
+
+    @Test
     void anAbandonedLeaseIsNotHeldAnyMore() {
         Disposable unused =
                 client.lock(NAME).acquire().map(LockLease::fencingToken).subscribe();

@@ -40,6 +40,7 @@ final class RandomDay {
             } else if (event instanceof LockEvent.Released
                     || event instanceof LockEvent.ReleaseUnconfirmed
                     || event instanceof LockEvent.Lost
+                    || event instanceof LockEvent.HandedOn
                     || event instanceof LockEvent.LeaseAbandoned) {
                 held--;
             }

@@ -38,6 +38,10 @@ final class Mutants {
             6_000_500L,
             "MEMORY_HAND_OVER place that no claim wants",
             10_000L,
+            "REDIS two leaders by a late loss",
+            10_000L,
+            "ZOOKEEPER two leaders by a late loss",
+            21_000L,
             "ZOOKEEPER proof that does not age",
             31_000L);
 

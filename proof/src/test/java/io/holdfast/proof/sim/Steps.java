@@ -3,8 +3,8 @@ package io.holdfast.proof.sim;
 import java.util.Arrays;
 
 /**
- * What is planned, in the order of time, and of one time in the order in which it was planned: a heap over arrays. A schedule plans thousands
- * of steps, and most of them do little, so that a queue of objects would take a fifth of its time.
+ * What is planned, in the order of time, and of one time in the order in which it was planned: a heap over arrays, so that the thousands of
+ * steps of a schedule make no objects.
  */
 final class Steps {
 

@@ -38,7 +38,7 @@ abstract class WrongElection implements LeaderElection {
                 return Flux.usingWhen(
                                 lock.acquire(),
                                 lease -> Flux.from(term.apply(lease)).takeUntilOther(lost(lease)),
-                                LockLease::release)
+                                WrongElection::released)
                         .retryWhen(Retry.indefinitely().filter(error -> error instanceof LockLostException));
             }
 
@@ -60,8 +60,8 @@ abstract class WrongElection implements LeaderElection {
                 return Flux.usingWhen(
                         lock.acquire(),
                         lease -> Flux.from(term.apply(lease)),
-                        LockLease::release,
-                        (lease, error) -> lease.release(),
+                        WrongElection::released,
+                        (lease, error) -> released(lease),
                         this::kept);
             }
 
@@ -73,6 +73,11 @@ abstract class WrongElection implements LeaderElection {
                 return Mono.empty();
             }
         };
+    }
+
+    /** That is right: a lease that was lost is not what is looked for. */
+    private static Mono<Void> released(LockLease lease) {
+        return lease.release().onErrorComplete();
     }
 
     @Override

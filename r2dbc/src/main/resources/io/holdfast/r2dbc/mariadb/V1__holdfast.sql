@@ -140,6 +140,19 @@ entering: begin
   end loop;
 end //
 
+-- Locks the row of a reader or a permit. No attempt: another call has it, and p_patient does not want to wait.
+create procedure holdfast_share_v1(
+  p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_slot bigint, p_patient boolean,
+  out p_attempt integer, out p_expires bigint)
+sql security invoker
+begin
+  if p_patient then
+    select attempt, expires_us into p_attempt, p_expires from holdfast_lock where name = p_name and kind = p_kind and slot = p_slot for update;
+  else
+    select attempt, expires_us into p_attempt, p_expires from holdfast_lock where name = p_name and kind = p_kind and slot = p_slot for update skip locked;
+  end if;
+end //
+
 -- Tells those that have come to the first two places: while they were further back, they were asked to look less often.
 create procedure holdfast_heads_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin)
@@ -209,6 +222,11 @@ begin
         leave ended;
       end if;
       set v_slot = v_found, v_found = null;
+      select slot into v_found from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot for update skip locked;
+      if v_found is null then
+        iterate ended;
+      end if;
+      set v_found = null;
       select slot into v_found from holdfast_fence where name = p_name and slot = v_slot for update skip locked;
       if v_found is not null or not exists (select 1 from holdfast_fence where name = p_name and slot = v_slot) then
         delete from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot;
@@ -351,8 +369,14 @@ acquiring: begin
   if l_holder = p_id then
     set h_slot = 0, h_token = l_token, h_attempt = l_attempt, h_expires = l_expires;
   elseif p_kind <> 'mutex' then
-    select slot, token, attempt, expires_us into h_slot, h_token, h_attempt, h_expires from holdfast_lock
-     where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+    select slot, token into h_slot, h_token from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+    if h_slot is not null then
+      call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
+      if h_attempt is null then
+        set p_answer = 'busy';
+        leave acquiring;
+      end if;
+    end if;
   end if;
   if h_slot is not null and h_expires > v_now then
     if p_attempt < h_attempt then -- a late copy of an earlier attempt
@@ -459,9 +483,13 @@ releasing: begin
       end if;
       set l_holder = null;
     elseif p_kind <> 'mutex' then
-      select slot, attempt, expires_us into h_slot, h_attempt, h_expires from holdfast_lock
-       where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+      select slot into h_slot from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
       if h_slot is not null then
+        call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
+        if h_attempt is null then
+          set p_answer = 'busy';
+          leave releasing;
+        end if;
         set v_seen = h_attempt, p_answer = if(h_expires > v_now, 'held', 'not_held');
         update holdfast_lock set holder = null, expires_us = 0 where name = p_name and kind = p_kind and slot = h_slot; -- and deleted below
       end if;

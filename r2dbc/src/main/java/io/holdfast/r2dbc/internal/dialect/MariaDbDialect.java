@@ -55,7 +55,7 @@ public final class MariaDbDialect implements Dialect {
         String schema = settings.schema();
         long seconds = Math.max(1, settings.serverMillis() / 1000);
         String limits =
-                "set session autocommit = 1, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
+                "set session autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
                         .formatted(seconds, seconds, IDLE_SECONDS);
         return (schema == null ? Mono.<Void>empty() : run(connection, "use `" + schema.replace("`", "``") + "`"))
                 .then(run(connection, limits))

@@ -1,6 +1,7 @@
 package io.holdfast.r2dbc.internal.dialect;
 
 import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.util.Map;
 import java.util.Optional;
 
@@ -88,8 +89,10 @@ final class MariaDbErrors {
     static Optional<KnownError> explain(R2dbcException error) {
         KnownError known = MEANINGS.get(error.getErrorCode());
         String state = error.getSqlState();
-        return known == null && state != null && state.startsWith("08")
-                ? Optional.of(STOPPED)
-                : Optional.ofNullable(known);
+        // The driver of MySQL gives no code when the server ends a connection.
+        boolean isOfConnection = state == null
+                ? error instanceof R2dbcNonTransientResourceException && error.getErrorCode() == 0
+                : state.startsWith("08");
+        return known == null && isOfConnection ? Optional.of(STOPPED) : Optional.ofNullable(known);
     }
 }

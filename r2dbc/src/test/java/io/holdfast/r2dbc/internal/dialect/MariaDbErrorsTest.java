@@ -2,6 +2,7 @@ package io.holdfast.r2dbc.internal.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcTransientException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,13 @@ class MariaDbErrorsTest {
         assertThat(known.isTransient()).isEqualTo(isTransient);
         assertThat(known.keepsConnection()).isEqualTo(keepsConnection);
         assertThat(known.advice()).contains(advice);
+    }
+
+    @Test
+    void endOfAConnectionIsToldAlsoWithoutACode() {
+        assertThat(MariaDbErrors.explain(new R2dbcNonTransientResourceException("Connection unexpectedly closed")))
+                .map(KnownError::advice)
+                .hasValueSatisfying(advice -> assertThat(advice).contains("made anew"));
     }
 
     @Test

@@ -26,8 +26,6 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
 
     private sealed interface Said<A> {
 
-        String master();
-
         record Answer<A>(String master, A answer) implements Said<A> {}
 
         record Failure<A>(String master, Throwable error) implements Said<A> {}

@@ -34,12 +34,13 @@ public final class AsyncZooKeeper {
     public record Created(String path, long zxid) {}
 
     /**
-     * What is in a node.
+     * What the node of a claim tells.
      *
+     * @param owner the label in its data
      * @param czxid the transaction that created it
      * @param ctime when that was, in milliseconds since 1970 by the clock of the leader
      */
-    public record Content(byte[] data, long czxid, long ctime) {}
+    public record Content(String owner, long czxid, long ctime) {}
 
     private final SerialExecutor executor;
     private final AccessRights rights;

@@ -115,8 +115,11 @@ final class Calls {
         @Override
         public void processResult(
                 int code, String asked, @Nullable Object context, byte @Nullable [] data, @Nullable Stat stat) {
-            boolean isThere = data != null && stat != null;
-            answered(code, isThere ? new AsyncZooKeeper.Content(data, stat.getCzxid(), stat.getCtime()) : null);
+            answered(
+                    code,
+                    data == null || stat == null
+                            ? null
+                            : new AsyncZooKeeper.Content(NodeData.owner(data), stat.getCzxid(), stat.getCtime()));
         }
     }
 

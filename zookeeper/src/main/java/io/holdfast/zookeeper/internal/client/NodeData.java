@@ -34,7 +34,7 @@ public final class NodeData {
     }
 
     /** The label; empty when there is none. */
-    public static String owner(byte[] data) {
+    static String owner(byte[] data) {
         return data.length <= 1 ? "" : new String(data, 1, data.length - 1, StandardCharsets.ISO_8859_1);
     }
 }

@@ -8,7 +8,6 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper.Content;
-import io.holdfast.zookeeper.internal.client.NodeData;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
@@ -139,8 +138,7 @@ public final class QueueInspection {
 
     private static String claimId(QueueNode node, Content content) {
         String id = NodeNames.decode(node.claimId()).orElse(node.claimId());
-        String owner = NodeData.owner(content.data());
-        return owner.isEmpty() ? id : id + LockClaim.OWNER_MARK + owner;
+        return content.owner().isEmpty() ? id : id + LockClaim.OWNER_MARK + content.owner();
     }
 
     /** Deletes the node of a holder. */

@@ -1,0 +1,128 @@
+package io.holdfast.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Two thousand claims of one client wait, so that a build is short; ten thousand do by hand. {@link ManyWaiters} has the figures. */
+class R2dbcManyWaitersIT {
+
+    private static final int COUNT = 2_000;
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    /** Waiters look three times in a lease: this machine may be slow, and a waiter that does not look in time loses its place. */
+    private static final LockOptions PATIENT = LockOptions.builder()
+            .leaseDuration(Duration.ofMinutes(10))
+            .waitTimeout(LIMIT)
+            .build();
+
+    private static PostgresStore store;
+
+    private final AtomicInteger served = new AtomicInteger();
+    private R2dbcLockBackend backend;
+    private LockClient locks;
+
+    /** Each grant of a mutex is noted, in the transaction that grants. */
+    @BeforeAll
+    static void start() {
+        store = Store.start();
+        store.execute("""
+                create table granted (n bigint generated always as identity, id text);
+                create function note_grant() returns trigger language plpgsql as $$
+                begin
+                  insert into granted (id) values (new.holder);
+                  return null;
+                end $$;
+                create trigger note_grant after update of holder on holdfast_lock
+                  for each row when (new.holder is not null) execute function note_grant()""");
+    }
+
+    @AfterAll
+    static void stop() {
+        store.close();
+    }
+
+    @BeforeEach
+    void create() {
+        backend = R2dbcLockBackend.builder(store.connections())
+                .replyTimeout(Duration.ofSeconds(20))
+                .claimTime(Duration.ofMinutes(1))
+                .build();
+        locks = LockClient.create(backend);
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        locks.close().block(LIMIT);
+        Store.end(backend);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    @Test
+    void manyWaitersOfOneLockAreServedInTheOrderOfTheQueueOnThreeConnections() {
+        List<LockLease> held = hold(1, i -> "one");
+        CompletableFuture<Void> all = wait(i -> "one");
+        List<String> queue = store.texts("select id from holdfast_waiter order by ticket");
+        store.execute("truncate granted");
+        release(held, all);
+        List<String> granted = store.texts("select id from granted order by n");
+        int same = 0;
+        while (same < COUNT && same < granted.size() && granted.get(same).equals(queue.get(same))) {
+            same++;
+        }
+        assertThat(same).as("grants in the order of the queue").isEqualTo(COUNT);
+    }
+
+    @Test
+    void waitersOfManyLocksAreServedOnThreeConnections() {
+        List<LockLease> held = hold(COUNT, i -> "each/" + i);
+        CompletableFuture<Void> all = wait(i -> "each/" + i);
+        release(held, all);
+    }
+
+    private List<LockLease> hold(int count, IntFunction<String> names) {
+        return Flux.range(0, count)
+                .flatMap(i -> locks.lock(names.apply(i)).with(PATIENT).acquire(), count)
+                .collectList()
+                .block(LIMIT);
+    }
+
+    private CompletableFuture<Void> wait(IntFunction<String> names) {
+        CompletableFuture<Void> all = Flux.range(0, COUNT)
+                .flatMap(
+                        i -> locks.lock(names.apply(i))
+                                .with(PATIENT)
+                                .withLock(lease -> Mono.fromRunnable(served::incrementAndGet)),
+                        COUNT)
+                .then()
+                .toFuture();
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (store.count("select count(*) from holdfast_waiter where place = 'queue'") < COUNT) {
+            assertThat(System.nanoTime() - end).as("in time").isNegative();
+            Mono.delay(Duration.ofMillis(100)).block();
+        }
+        assertThat(store.clientConnections()).isLessThanOrEqualTo(3);
+        return all;
+    }
+
+    private void release(List<LockLease> held, CompletableFuture<Void> all) {
+        Flux.fromIterable(held).flatMap(LockLease::release, held.size()).blockLast(LIMIT);
+        assertThat(all).succeedsWithin(LIMIT);
+        assertThat(served).hasValue(COUNT);
+        assertThat(store.clientConnections()).isLessThanOrEqualTo(3);
+    }
+}
