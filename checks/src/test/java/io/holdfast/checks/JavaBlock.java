@@ -113,7 +113,10 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
     private List<String> before(Form form) {
         List<String> lines = new ArrayList<>();
         lines.add("package documentation;");
-        IMPORTS.forEach(it -> lines.add("import " + it + ";"));
+        IMPORTS.stream()
+                .filter(it -> !isReplaced(it))
+                .map("import %s;"::formatted)
+                .forEach(lines::add);
         code.lines().stream().filter(JavaBlock::isImport).forEach(lines::add);
         List<String> ofTheBlock = code.lines();
         given.stream()
@@ -124,6 +127,12 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
         given.stream().filter(it -> !isImport(it)).forEach(lines::add);
         lines.add(form.before);
         return lines;
+    }
+
+    /** Whether the block imports another type of that simple name. */
+    private boolean isReplaced(String usual) {
+        String end = usual.substring(usual.lastIndexOf('.')) + ";";
+        return !end.equals(".*;") && code.lines().stream().anyMatch(it -> isImport(it) && it.endsWith(end));
     }
 
     String place(long line, Form form) {
