@@ -130,11 +130,15 @@ class RedisSharedContractIT {
             return delegate.watch(of(claim));
         }
 
+        private static LockHolder asOfAMutex(LockHolder it) {
+            return new LockHolder(
+                    it.claimId(), LockKind.MUTEX, it.fencingToken(), it.held(), it.left(), it.details());
+        }
+
         @Override
         public Flux<LockHolder> holders(LockKey key) {
-            return delegate.holders(of(key))
-                    .map(it -> new LockHolder(
-                            it.claimId(), key.kind(), it.fencingToken(), it.held(), it.left(), it.details()));
+            Flux<LockHolder> holders = delegate.holders(of(key));
+            return key.kind() != LockKind.MUTEX ? holders : holders.map(OfKind::asOfAMutex);
         }
 
         @Override
