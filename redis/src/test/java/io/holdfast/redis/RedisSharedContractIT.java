@@ -131,8 +131,7 @@ class RedisSharedContractIT {
         }
 
         private static LockHolder asOfAMutex(LockHolder it) {
-            return new LockHolder(
-                    it.claimId(), LockKind.MUTEX, it.fencingToken(), it.held(), it.left(), it.details());
+            return new LockHolder(it.claimId(), LockKind.MUTEX, it.fencingToken(), it.held(), it.left(), it.details());
         }
 
         @Override
