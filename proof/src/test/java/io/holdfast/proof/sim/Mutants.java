@@ -34,6 +34,8 @@ final class Mutants {
             2_000L,
             "REDIS no tombstone of a reader",
             24_000L,
+            "REDIS hand-off without the flags",
+            1_000L,
             "REDIS a loss of one of many keeps the others",
             6_000_500L,
             "MEMORY_HAND_OVER place that no claim wants",
