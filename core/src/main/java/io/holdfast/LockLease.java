@@ -85,7 +85,7 @@ public interface LockLease {
      * <p>Lazy, and once: the first subscription stops the renewals, waits for the one in flight, and ends the lease; {@link #isValid()} is false from then on,
      * and {@link #onLoss()} completes empty. Each later one fails. Inside {@code withLock} the work goes on, without the lock; its end releases nothing.
      *
-     * <p>The text is a capability: who has it can take the lock over and release it. Keep it secret, and out of logs. It has letters, digits, {@code -},
+     * <p>The text is a capability: its reader can take the lock over and release it. Keep it secret, and out of logs. It has letters, digits, {@code -},
      * {@code _} and dots only, so it fits into a header or a message.
      *
      * @return the text. Cancelled before it came, the lock is released; after that, it ends with its lease if the text is never used. Fails with
