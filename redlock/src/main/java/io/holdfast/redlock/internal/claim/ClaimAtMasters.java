@@ -40,6 +40,10 @@ final class ClaimAtMasters {
         return known(master, claim, Math.max(1, attempts[master]), claim.waiting(), claim.tokenFloor());
     }
 
+    boolean wasNeverAskedAt(int master) {
+        return attempts[master] == 0 && generations[master] == 0;
+    }
+
     /** The claim with the number of the next attempt at this master, which is about to be sent. */
     LockClaim next(int master, LockClaim claim, Waiting waiting, long floor) {
         attempts[master]++;

@@ -104,6 +104,11 @@ public final class ClaimState {
         return there.toRelease(master, claim, isLastAwaited);
     }
 
+    /** Whether it is certain that the master was never asked for this claim: then there is nothing to release there. */
+    public synchronized boolean wasNeverAskedAt(int master) {
+        return round != null && there.wasNeverAskedAt(master);
+    }
+
     public void onRename(IntConsumer watcher) {
         renamed.add(watcher);
     }

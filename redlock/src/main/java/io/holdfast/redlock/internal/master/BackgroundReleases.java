@@ -100,6 +100,7 @@ public final class BackgroundReleases {
 
     private void answered(int master) {
         backlogs.get(master).answered();
+        masters.silent().answered(master);
         end();
         sendThoseThatWait(master);
     }

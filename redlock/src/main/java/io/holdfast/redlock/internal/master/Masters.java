@@ -28,6 +28,7 @@ public final class Masters {
     private final MasterSettings settings;
     private final List<Integer> all;
     private final FirstContacts contacts;
+    private final SilentMasters silent;
     private final Deadlines deadlines;
     private final BackgroundReleases releases;
     private final TokenProposals tokens;
@@ -42,6 +43,7 @@ public final class Masters {
         int size = settings.backends().size();
         all = IntStream.range(0, size).boxed().toList();
         contacts = new FirstContacts(size);
+        silent = new SilentMasters(size);
         deadlines = new Deadlines(settings.timer());
         tokens = new TokenProposals(settings.wallClock());
         releases = new BackgroundReleases(this);
@@ -87,6 +89,10 @@ public final class Masters {
 
     Deadlines deadlines() {
         return deadlines;
+    }
+
+    SilentMasters silent() {
+        return silent;
     }
 
     public BackgroundReleases releases() {

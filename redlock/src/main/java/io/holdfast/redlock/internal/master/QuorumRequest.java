@@ -2,6 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.internal.quorum.MasterTimeoutException;
 import io.holdfast.redlock.internal.quorum.VoteCount;
+import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.Deadlines;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +20,7 @@ import reactor.util.context.Context;
 
 /**
  * One question to several masters at once. Each answers or fails exactly once, in any order and on any thread; one that takes longer
- * than the time limit fails, and its request is cancelled. Until a majority has answered, a master that never has gets more time: see {@link
+ * than the time limit fails, and its request is cancelled. One that is {@linkplain SilentMasters silent} fails without being asked. Until a majority has answered, a master that never has gets more time: see {@link
  * MasterTimeLimits}. This is where requests to masters are subscribed to; the round that made the request owns them.
  */
 public final class QuorumRequest<A> extends Deadlines.Deadline {
@@ -78,16 +79,25 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         Masters.LOG.debug("A master has failed after it was not awaited any more", error);
     }
 
-    /** Asks; returns when all are asked. Called once. */
+    /** Asks, except those that are silent, which fail at once; returns when all are asked. Called once. */
     public void ask(IntFunction<Mono<A>> question) {
+        ask(question, false);
+    }
+
+    /** The same, and asks silent ones too. */
+    public void askAll(IntFunction<Mono<A>> question) {
+        ask(question, true);
+    }
+
+    private void ask(IntFunction<Mono<A>> question, boolean alsoSilent) {
         long begin = masters.now();
         for (int master : asked) {
             Response response = new Response(master);
             responses.set(master, response);
-            try {
-                question.apply(master).subscribe(response);
-            } catch (RuntimeException thrown) {
-                response.onError(thrown);
+            if (!alsoSilent && masters.silent().passesOver(master, begin)) {
+                response.passedOver();
+            } else {
+                subscribe(response, question);
             }
         }
         long now = masters.now(); // only now: the first request of a process loads classes while it is sent
@@ -99,6 +109,14 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         if (isAnyPending()) {
             limit(now, limits.usual(), false);
             stopTimerWhenDone(); // the last answer may have come before there was a deadline
+        }
+    }
+
+    private void subscribe(Response response, IntFunction<Mono<A>> question) {
+        try {
+            question.apply(response.master).subscribe(response);
+        } catch (RuntimeException thrown) {
+            response.onError(thrown);
         }
     }
 
@@ -187,7 +205,8 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
     private void fail(Response response, Duration limit) {
         if (response.finish()) {
             response.cancel();
-            handler.failed(response.master, new MasterTimeoutException(limit));
+            masters.silent().timedOut(response.master, masters.now());
+            handler.failed(response.master, MasterTimeoutException.after(limit));
         }
     }
 
@@ -231,6 +250,13 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
             return first;
         }
 
+        /** It was not asked. */
+        void passedOver() {
+            if (finish()) {
+                handler.failed(master, MasterTimeoutException.notAsked());
+            }
+        }
+
         void cancel() {
             Subscription present = subscription;
             if (present != null) {
@@ -259,6 +285,7 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         @Override
         public void onNext(A answer) {
             limits.contacts().answered(master);
+            masters.silent().answered(master);
             if (finish()) {
                 ANSWERS.incrementAndGet(QuorumRequest.this);
                 QuorumRequest.this.heard();
@@ -269,6 +296,9 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         @Override
         public void onError(Throwable error) {
             Exceptions.throwIfJvmFatal(error);
+            if (VoteRecord.abstention(error).isPresent()) {
+                masters.silent().answered(master); // any other error may be that of a connection which is given up
+            }
             if (finish()) {
                 stopTimerWhenDone();
                 handler.failed(master, error);

@@ -39,7 +39,7 @@ public final class PingRound implements ResponseHandler<Boolean> {
             sink.onDispose(() -> masters.all().forEach(master -> {
                 boolean unused = request.stop(master);
             }));
-            request.ask(master -> masters.backend(master).ping().thenReturn(true));
+            request.askAll(master -> masters.backend(master).ping().thenReturn(true));
         });
     }
 

@@ -89,7 +89,9 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
             record.put(master, why, masters.now());
             votes = votes.plusFailed();
         }
-        masters.releases().releaseAgain(master, there.get(master));
+        if (!state.wasNeverAskedAt(master)) {
+            masters.releases().releaseAgain(master, there.get(master));
+        }
         settle();
     }
 

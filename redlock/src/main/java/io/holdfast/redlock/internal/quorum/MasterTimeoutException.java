@@ -3,13 +3,22 @@ package io.holdfast.redlock.internal.quorum;
 import java.io.Serial;
 import java.time.Duration;
 
-/** A master took longer than its time limit. Expected now and then, so it has no stack trace. */
+/** A master took longer than its time limit, or was not asked since it did so lately. Expected now and then, so it has no stack trace. */
 public final class MasterTimeoutException extends RuntimeException {
 
     @Serial
     private static final long serialVersionUID = 1L;
 
-    public MasterTimeoutException(Duration limit) {
-        super("no answer within %d ms".formatted(limit.toMillis()), null, false, false);
+    private MasterTimeoutException(String message) {
+        super(message, null, false, false);
+    }
+
+    public static MasterTimeoutException after(Duration limit) {
+        return new MasterTimeoutException("no answer within %d ms".formatted(limit.toMillis()));
+    }
+
+    public static MasterTimeoutException notAsked() {
+        return new MasterTimeoutException(
+                "not asked: it left the last requests without an answer, and is tried every 100 ms");
     }
 }

@@ -1,0 +1,105 @@
+package io.holdfast.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** One master hangs: it takes requests and does not answer them. */
+class SilentMasterTest {
+
+    /** What its silence is known after, and what it is tried in a second. */
+    private static final int FEW = 20;
+
+    private static final int MANY = 1_000;
+
+    @RegisterExtension
+    final Five five = new Five();
+
+    private final Five.Client client = five.client();
+
+    private void cycle() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        release(claim);
+        five.passMillis(1);
+    }
+
+    private void release(LockClaim claim) {
+        assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
+    }
+
+    private int requestsTo(int number) {
+        return client.wires.get(number - 1).requests;
+    }
+
+    private void fallsSilent() {
+        client.hung(3);
+        cycle();
+        cycle();
+        five.pass(Five.LIMIT);
+    }
+
+    @Test
+    void itIsSentFewRequestsHoweverManyLocksAreTaken() {
+        fallsSilent();
+        int before = requestsTo(3);
+        for (int i = 0; i < MANY; i++) {
+            cycle();
+        }
+        assertThat(requestsTo(3) - before).isBetween(1, FEW);
+        assertThat(requestsTo(1)).isGreaterThanOrEqualTo(2 * MANY);
+    }
+
+    @Test
+    void itVotesAgainSoonAfterItAnswersAgain() {
+        fallsSilent();
+        for (int i = 0; i < MANY; i++) {
+            cycle();
+        }
+        client.up();
+        five.passMillis(100);
+        cycle();
+        int before = requestsTo(3);
+        cycle();
+        assertThat(requestsTo(3) - before).isEqualTo(2);
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        release(claim);
+    }
+
+    @Test
+    void aLeaseThatItHoldsIsKeptByTheOthersAndReleasedThereWhenItIsBack() {
+        LockClaim held = Five.claim();
+        client.mustAcquire(held);
+        client.hung(3);
+        for (int i = 0; i < 5; i++) {
+            assertThat(five.answer(client.backend.renew(held))).isInstanceOf(Renewal.Held.class);
+            five.pass(Five.LIMIT);
+        }
+        release(held);
+        assertThat(five.holding()).containsExactly(3);
+        client.up();
+        five.pass(Duration.ofSeconds(3));
+        assertThat(five.holding()).isEmpty();
+    }
+
+    @Test
+    void whenAMajorityHangsEachOfThemIsAskedSoThatTheLockIsThereAgainAsSoonAsTheyAre() {
+        client.hung(1, 2, 3);
+        for (int i = 0; i < 5; i++) {
+            five.subscribe(client.backend.tryAcquire(Five.claim()).onErrorComplete(LockBackendException.class));
+            five.pass(Five.LIMIT);
+        }
+        client.up();
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        release(claim);
+    }
+}
