@@ -475,6 +475,35 @@ class LocalHandOverTest {
     }
 
     @Test
+    void aRequestForTheBlockThatReachesTheStoreLongAfterTheReleaseLeavesNothing() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(Duration.ofSeconds(6)));
+        release(holder);
+        pass(Duration.ofMillis(6));
+        release(waiting.get(0));
+        release(waiting.get(1));
+        assertThat(store.contents()).isEmpty();
+        pass(Duration.ofSeconds(6));
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
+    void aRequestForTheBlockThatReachesTheStoreLateAlthoughTheReleaseWasNotConfirmedLeavesNothing() {
+        TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
+        List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
+        faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(Duration.ofSeconds(6)));
+        release(holder);
+        pass(Duration.ofMillis(6));
+        faulty.on(Operation.RELEASE).next(Fault.delayedReply(Duration.ofSeconds(7)));
+        TestSubscriber<Void> released = subscribe(lease(waiting.get(0)).release());
+        release(waiting.get(1));
+        pass(Duration.ofSeconds(8));
+        assertThat(released.isTerminatedComplete()).isTrue();
+        assertThat(store.contents()).isEmpty();
+    }
+
+    @Test
     void aReleaseWaitsForTheBlockThatTheNextOwnerNeeds() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);

@@ -20,6 +20,9 @@ final class StoreAnswers {
     /** Signals that do not come are made up for by looks that get rarer. */
     private static final Backoff POLLS = Backoff.exponential(Duration.ofMillis(50), Duration.ofSeconds(1));
 
+    /** For longer than that a store remembers a release. An answer that took longer may be to a look that came when the store had forgotten it. */
+    private static final long LATE_NANOS = Duration.ofSeconds(4).toNanos();
+
     private static final long MILLI = 1_000_000;
 
     private final HandOver lock;
@@ -132,7 +135,8 @@ final class StoreAnswers {
             } else {
                 turn.storeToken = acquired.fencingToken(); // not the block that was asked for: nothing is handed over
             }
-        } else if (answer instanceof Acquired && !turn.isReleased) {
+        } else if (answer instanceof Acquired
+                && (!turn.isReleased || now - turn.sentAt(asked.attempt()) >= LATE_NANOS)) {
             out.add(new Effect.Release(turn, turn.claim())); // it was lost before, and this look has taken it again
         }
         HandOver.resume(turn, out);

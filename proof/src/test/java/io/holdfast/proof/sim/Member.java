@@ -15,6 +15,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.history.HistoryRecorder;
+import io.holdfast.testkit.history.LockOperation;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,6 +28,7 @@ import reactor.core.publisher.Mono;
 /** One process with its client, and what it writes down about its leases. */
 final class Member {
 
+    private final String name;
     private final Host host;
     private final World world;
     private final HistoryRecorder recorder;
@@ -37,6 +39,9 @@ final class Member {
 
     /** Of these, the outermost lease is released, and nested work has not been told so. */
     private final Set<Long> goingOn = new HashSet<>();
+
+    /** Acquisitions of many locks, and elections. */
+    private final Set<Long> together = new HashSet<>();
 
     private final Map<String, Long> operationOf = new HashMap<>();
     private final Set<String> armed = new HashSet<>();
@@ -59,7 +64,15 @@ final class Member {
         }
     }
 
-    Member(Host host, Store store, LockOptions options, HistoryRecorder recorder, boolean isFair, Mutant mutant) {
+    Member(
+            String name,
+            Host host,
+            Store store,
+            LockOptions options,
+            HistoryRecorder recorder,
+            boolean isFair,
+            Mutant mutant) {
+        this.name = name;
         this.host = host;
         this.mutant = mutant;
         this.recorder = recorder;
@@ -154,7 +167,14 @@ final class Member {
     /** One lock of an acquisition of many, or of an election. */
     long asksTogether(LockKey key) {
         asking = 0;
-        return recorder.asked(world.now(), key);
+        long operation = recorder.asked(world.now(), key);
+        together.add(operation);
+        return operation;
+    }
+
+    /** Whether that was {@link #asksTogether}. */
+    boolean askedTogether(LockOperation operation) {
+        return operation.process().equals(name) && together.contains(operation.number());
     }
 
     /** A new acquisition, which is subscribed to right after this. */

@@ -64,9 +64,10 @@ final class Schedule {
         }
         int clients = store.servers().isEmpty() ? 3 : hosts.size();
         for (int i = 0; i < clients; i++) {
-            HistoryRecorder recorder = HistoryRecorder.to("c" + (i + 1), events::add);
+            String name = "c" + (i + 1);
+            HistoryRecorder recorder = HistoryRecorder.to(name, events::add);
             boolean isFair = plan.is(Weather.CALM) && store.isFair();
-            members.add(new Member(hosts.get(i % hosts.size()), store, options, recorder, isFair, mutant));
+            members.add(new Member(name, hosts.get(i % hosts.size()), store, options, recorder, isFair, mutant));
         }
         List<LockKey> keys = keys();
         boolean areManyWanted = ManyLocks.areWanted(world, plan, keys);
@@ -214,7 +215,8 @@ final class Schedule {
         }
         if (plan.is(Weather.CALM) && store.hasFairTurns()) {
             long apart = 10 * plan.manners().usualNanos() + World.ms(20);
-            found.addAll(history.violations(new TurnCheck(store.mostPerTurn(), apart)));
+            found.addAll(history.violations(new TurnCheck(
+                    store.mostPerTurn(), apart, one -> members.stream().anyMatch(it -> it.askedTogether(one)))));
         }
         world.defects().forEach(defect -> found.add(new Violation("defect", defect)));
         return new Result(
