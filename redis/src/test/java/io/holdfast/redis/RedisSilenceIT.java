@@ -12,12 +12,14 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.redis.internal.pubsub.ChannelHeartbeatTest;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisURI;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
 /** Connections that are dead although nobody closed them, at a standalone server: they are found out, and made anew. */
@@ -88,6 +91,29 @@ class RedisSilenceIT {
         assertThat(store.leftovers()).isEmpty();
         proxy.close();
         store.close();
+    }
+
+    @Test
+    void whatWaitedForAnAnswerIsNotKeptUntilTheConnectionIsGivenUp() {
+        await(await(client.lock("orders").acquire()).release()); // the server knows the scripts from now on
+        LockClaim claim = Store.claim("not answered");
+        proxy.dropOn(COMMANDS, Direction.TO_CLIENT);
+        WeakReference<Object> waited = cancelledAttempt(claim);
+        for (int i = 0; i < 5 && waited.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(waited.get()).as("while the driver still waits").isNull();
+        proxy.pass();
+        Store.answer(looks.release(claim).retry());
+    }
+
+    private WeakReference<Object> cancelledAttempt(LockClaim claim) {
+        BaseSubscriber<LockAttempt> waiting = new BaseSubscriber<>() {};
+        long sent = proxy.bytes(Direction.TO_SERVER);
+        looks.tryAcquire(claim).subscribe(waiting);
+        eventually(() -> proxy.bytes(Direction.TO_SERVER) > sent);
+        waiting.cancel();
+        return new WeakReference<>(waiting);
     }
 
     static Stream<Named<Direction[]>> ways() {

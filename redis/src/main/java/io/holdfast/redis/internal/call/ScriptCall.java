@@ -1,5 +1,7 @@
 package io.holdfast.redis.internal.call;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.LockException;
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
@@ -45,7 +47,9 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     private final Topology topology;
     private final ExceptionTranslator failures;
     private final ScriptRequest<T> request;
-    private final CoreSubscriber<? super T> subscriber;
+
+    /** Null after a cancellation: the driver keeps a command that is not answered, and all that was waiting for it would be kept too. */
+    private @Nullable CoreSubscriber<? super T> subscriber;
 
     private volatile int stage;
 
@@ -282,16 +286,21 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
 
     private void succeed(T answer) {
         if (!STAGE.compareAndSet(this, STARTED, ENDED)) {
-            Operators.onDiscard(answer, subscriber.currentContext());
             return;
         }
+        CoreSubscriber<? super T> waiting = waiting();
         try {
-            subscriber.onNext(answer);
+            waiting.onNext(answer);
         } catch (RuntimeException | Error thrown) {
-            subscriber.onError(Operators.onOperatorError(null, thrown, answer, subscriber.currentContext()));
+            waiting.onError(Operators.onOperatorError(null, thrown, answer, waiting.currentContext()));
             return;
         }
-        subscriber.onComplete();
+        waiting.onComplete();
+    }
+
+    /** After this call has ended, and was not cancelled. */
+    private CoreSubscriber<? super T> waiting() {
+        return requireNonNull(subscriber, "cancelled after its end");
     }
 
     private void end(Throwable error) {
@@ -303,15 +312,17 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** After a cancellation the subscriber is told of no error. */
     private void refuse(LockException error) {
         if (STAGE.compareAndSet(this, STARTED, ENDED)) {
-            subscriber.onError(error);
+            waiting().onError(error);
         }
     }
 
     @Override
     public void cancel() {
-        if (STAGE.getAndSet(this, CANCELLED) != STARTED) {
+        if (!STAGE.compareAndSet(this, STARTED, CANCELLED)) {
+            boolean unused = STAGE.compareAndSet(this, IDLE, CANCELLED);
             return;
         }
+        subscriber = null;
         ScriptCommand<?, T> sent = command;
         if (sent == null || sent.isDone()) {
             return;
