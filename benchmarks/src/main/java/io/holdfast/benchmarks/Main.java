@@ -25,7 +25,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
+            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
                                                                               its name; the rest of what is in FOLDER stays
                    run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
@@ -36,6 +36,7 @@ public final class Main {
     static final String POSTGRES = "postgres";
     static final String HAND_OVER = "hand-over";
     static final String WAITING = "waiting";
+    static final String ELECTION = "election";
 
     private final Plan plan;
     private final Path folder;
@@ -68,6 +69,7 @@ public final class Main {
             case POSTGRES -> run(Plan.postgres(), folder, part, Report::goalsOfPostgres);
             case HAND_OVER -> run(Plan.handOver(), folder, part, Report::goalsOfHandOver);
             case WAITING -> run(Plan.waiting(), folder, part, Report::goalsOfWaiting);
+            case ELECTION -> run(Plan.election(), folder, part, Report::goalsOfElection);
             case "quick" -> run(Plan.quick(), folder, part);
             case "contended" -> run(Plan.contended(), folder, part);
             case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
@@ -83,8 +85,8 @@ public final class Main {
 
     /** What is run after each change is not stored. */
     private static String folderOf(String what) {
-        boolean isOfOnePart =
-                List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING).contains(what);
+        boolean isOfOnePart = List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION)
+                .contains(what);
         return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }
 

@@ -32,6 +32,9 @@ record Plan(
     /** By then, the compiler has compiled nearly all code of a library that a cycle runs. */
     private static final int WARM_UP_SECONDS = 10;
 
+    /** The time-out of a session is at least that, where ZooKeeper ticks every two seconds. */
+    private static final String LEADERS_LEASE_MILLIS = "4000";
+
     private static final String PEER = "peer";
     private static final String IN_FLIGHT = "inFlight";
     private static final String WAITERS = "waiters";
@@ -134,6 +137,17 @@ record Plan(
                 List.of(),
                 List.of(),
                 List.of(waitingThreads("HOLDFAST"), waitingThreads("CURATOR")));
+    }
+
+    /** How fast another candidate leads when the leader ends, in under four minutes on two cores. */
+    static Plan election() {
+        List<List<String>> once = new ArrayList<>();
+        for (String store : List.of("REDIS", "ZOOKEEPER")) {
+            for (String end : List.of("RESIGNS", "IS_KILLED")) {
+                once.add(List.of("ElectionHandOver", store, end, LEADERS_LEASE_MILLIS, "9"));
+            }
+        }
+        return new Plan(1, WARM_UP_SECONDS, 1, List.of(), List.of(), List.of(), once);
     }
 
     private static List<String> waitingThreads(String peer) {

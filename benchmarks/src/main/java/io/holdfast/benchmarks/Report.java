@@ -114,6 +114,9 @@ final class Report {
         if (folder.endsWith(Main.WAITING)) {
             return Goals.ofWaiting();
         }
+        if (folder.endsWith(Main.ELECTION)) {
+            return Goals.ofElection();
+        }
         return folder.endsWith(Main.REDIS) ? Goals.ofRedis() : Goals.all();
     }
 
@@ -135,6 +138,10 @@ final class Report {
 
     static String goalsOfWaiting(Path folder) throws IOException {
         return goalsOf(Goals.ofWaiting(), folder);
+    }
+
+    static String goalsOfElection(Path folder) throws IOException {
+        return goalsOf(Goals.ofElection(), folder);
     }
 
     static String goalsOfHandOver(Path folder) throws IOException {

@@ -51,6 +51,7 @@ class PlanTest {
             case "HandOff" -> 4 + plan.warmUpSeconds() + last;
             case "DatabaseCosts" -> 15;
             case "HeldLeases" -> 10 + plan.warmUpSeconds() + last;
+            case "ElectionHandOver" -> last * (watch.contains("IS_KILLED") ? 7 : 3);
             default -> 4;
         };
     }
@@ -61,6 +62,7 @@ class PlanTest {
         assertThat(secondsOf(Plan.redlock())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.handOver())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.waiting())).isLessThan(40);
+        assertThat(secondsOf(Plan.election())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.zookeeper())).isLessThan(9 * 60);
         assertThat(secondsOf(Plan.postgres())).isLessThan(7 * 60);
         assertThat(secondsOf(Plan.quick())).isLessThan(15 * 60);
@@ -76,6 +78,7 @@ class PlanTest {
                         Plan.postgres(),
                         Plan.handOver(),
                         Plan.waiting(),
+                        Plan.election(),
                         Plan.quick(),
                         Plan.contended(),
                         Plan.all()))

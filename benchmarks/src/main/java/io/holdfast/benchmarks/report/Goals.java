@@ -9,6 +9,7 @@ import java.util.Map;
 public final class Goals {
 
     private static final String PEER = "peer";
+    private static final String ELECTION = "ElectionHandOver";
     private static final String HOLDFAST = "HOLDFAST";
     private static final String HAND_OVER = "HAND_OVER";
     private static final String REDISSON = "REDISSON";
@@ -165,6 +166,26 @@ public final class Goals {
     public static List<Goal> ofWaiting() {
         Selector threads = new Selector("WaitingThreads", "threads more", Map.of("waiters", "1000", PEER, HOLDFAST));
         return List.of(alone("ZooKeeper, 1000 waiters of one process, threads", "1 thread", threads, 0));
+    }
+
+    /** How fast another candidate leads: at once when the leader resigns, and when its lease or session is over when it is killed. */
+    public static List<Goal> ofElection() {
+        List<Goal> goals = new ArrayList<>();
+        for (String store : List.of("REDIS", "ZOOKEEPER")) {
+            Map<String, String> parameters = Map.of("store", store);
+            String name = store.equals("REDIS") ? "Redis" : "ZooKeeper";
+            goals.add(alone(
+                    name + ", the leader resigns, ms until another one leads",
+                    "1 ms",
+                    new Selector(ELECTION, "p50 ms", parameters).with("leader", "RESIGNS"),
+                    50));
+            goals.add(alone(
+                    name + ", the leader is killed, longest ms until another one leads",
+                    "1 ms",
+                    new Selector(ELECTION, "max ms", parameters).with("leader", "IS_KILLED"),
+                    store.equals("REDIS") ? 4_500 : 6_500));
+        }
+        return goals;
     }
 
     /** What a hand-over inside a process works towards, beside the same without it, in the order of the table. */

@@ -27,6 +27,13 @@ public final class Watch {
                 HandOff.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]), warmUpSeconds, number(args[5]));
             case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]));
             case "DatabaseCosts" -> DatabaseCosts.watch(addresses, PostgresPeer.valueOf(args[3]), number(args[4]));
+            case "ElectionHandOver" ->
+                ElectionHandOver.watch(
+                        addresses,
+                        Candidate.Store.valueOf(args[3]),
+                        ElectionHandOver.End.valueOf(args[4]),
+                        number(args[5]),
+                        number(args[6]));
             case "HeldLeases" -> HeldLeases.watch(addresses, number(args[3]), warmUpSeconds, number(args[4]));
             case "WaitingThreads" -> WaitingThreads.watch(addresses, ZooKeeperPeer.valueOf(args[3]), number(args[4]));
             default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[2]));
