@@ -139,8 +139,7 @@ public final class QueueInspection {
             details.put(permits, Integer.toString(node.taken()));
         }
         details.put("session", "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives");
-        details.put(
-                "in the queue since", Instant.ofEpochMilli(content.ctime()).toString());
+        details.put("in the queue since", Instant.ofEpochMilli(content.ctime()).toString());
         return details;
     }
 
