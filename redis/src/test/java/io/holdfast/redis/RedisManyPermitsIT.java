@@ -163,7 +163,10 @@ class RedisManyPermitsIT {
         release(all);
         assertThat(store.redis().zrange(KEY, 0, -1))
                 .containsExactlyInAnyOrder(
-                        "", waiters.get(0).id(), waiters.get(1).id(), waiters.get(2).id());
+                        "",
+                        waiters.get(0).id(),
+                        waiters.get(1).id(),
+                        waiters.get(2).id());
         assertThat(surplus()).isEqualTo(7);
         assertThat(Store.answer(backend.renew(waiters.get(3)))).isEqualTo(new Renewal.NotHeld());
         watches.forEach(Disposable::dispose);
@@ -174,8 +177,8 @@ class RedisManyPermitsIT {
     void aWaiterIsNotAskedToLookAtOnce() {
         taken(look(5));
         for (int place = 1; place <= 3; place++) {
-            LockAttempt answer =
-                    Store.answer(backend.tryAcquire(Store.claim(TEN, Waiting.QUEUE).withPermits(6)));
+            LockAttempt answer = Store.answer(
+                    backend.tryAcquire(Store.claim(TEN, Waiting.QUEUE).withPermits(6)));
             assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isGreaterThan(Duration.ofMillis(500));
         }
         LockAttempt refusal = Store.answer(backend.tryAcquire(look(6)));
