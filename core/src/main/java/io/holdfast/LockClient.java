@@ -155,23 +155,26 @@ public interface LockClient {
     ReactiveReadWriteLock readWriteLock(String name);
 
     /**
-     * A semaphore: each lease is one permit. It is never re-entrant: an acquisition inside its own {@code withLock} takes another permit.
+     * A semaphore: each lease takes one permit, or as many as {@link ReactiveSemaphore#permits} says. It is never re-entrant: an acquisition inside its own
+     * {@code withLock} takes another permit.
      *
      * @param name 1 to 512 bytes in UTF-8, any characters, not blank
-     * @param permits how many may be held at once, at least 1. Each claim is judged by its own number, so all users of a name
+     * @param permits how many may be taken at once, at least 1. Each claim is judged by its own number, so all users of a name
      *     should agree on it.
-     * @return a lock with the client's default options; nothing was sent
+     * @return a semaphore with the client's default options; nothing was sent
      * @throws IllegalArgumentException if the name is not one, or permits is less than 1
      * @throws UnsupportedOperationException if the back end does not have semaphores
      */
-    ReactiveLock semaphore(String name, int permits);
+    ReactiveSemaphore semaphore(String name, int permits);
 
     /**
      * Several locks that are taken together: all of them, or none.
      *
-     * @param locks of this client, in any order, of any kinds; at least one name, and at most 64. A lock that is given twice counts once
+     * @param locks of this client, in any order, of any kinds; at least one name, and at most 64. A lock that is given twice counts once, also a
+     *     semaphore with the same number of permits to take
      * @return the locks as one; nothing was sent
-     * @throws IllegalArgumentException if there are none or too many, if one is not of this client, or if two different locks have one name
+     * @throws IllegalArgumentException if there are none or too many, if one is not of this client, if two different locks have one name, or if
+     *     one semaphore is given with two numbers of permits to take
      */
     ReactiveMultiLock all(ReactiveLock... locks);
 

@@ -15,7 +15,8 @@ import java.util.Optional;
  * needs the lock.
  *
  * @param claimId the holding claim; unique for each acquisition
- * @param kind what it holds: the whole of a mutex, the reader's or the writer's side, or a permit
+ * @param kind what it holds: the whole of a mutex, the reader's or the writer's side, or permits: how many is in the details if it is more
+ *     than one
  * @param fencingToken its fencing token
  * @param held for how long it has held the lock, by the store's clock; empty when the store does not know it
  * @param left for how long the store keeps the lock for it if no renewal comes; empty when the store does not know it, as where a session holds the

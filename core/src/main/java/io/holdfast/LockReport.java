@@ -46,7 +46,7 @@ public record LockReport(
         MUTEX,
         /** Readers, or one writer. */
         READ_WRITE,
-        /** One holder for each permit. */
+        /** Holders that take one permit each, or several. */
         SEMAPHORE;
 
         /**

@@ -15,7 +15,7 @@ import java.util.Optional;
  *
  * @param claimId the waiting claim; unique for each acquisition
  * @param kind what it waits for
- * @param permits by how many permits a claim of a semaphore judges; else 1
+ * @param permits by how many permits a claim of a semaphore judges; else 1. How many it wants is in the details if it is more than one
  * @param waiting for how long it has had its place; empty when the store does not know it
  * @param details what this store can tell besides, in the order to show it, from a name to its value. For the eyes of an operator; names and
  *     values may change

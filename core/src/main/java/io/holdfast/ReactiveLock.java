@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
  * work is cancelled, because nothing protects it any more. An acquisition that begins later takes the lock itself. Context flows from the
  * subscriber upwards, so those who use {@link #acquire} pass the lease by hand.
  *
- * <p>A semaphore is never re-entrant: each acquisition takes a permit of its own, and waits when there is none. A pipeline that holds all
+ * <p>A semaphore is never re-entrant: each acquisition takes permits of its own, and waits when there are too few. A pipeline that holds all
  * permits and acquires another one waits for itself; {@link LockOptions#waitTimeout()} bounds that.
  *
  * <p><b>Errors</b>, besides each method's own: {@link LockBackendException} when the store fails ({@code acquire} repeats transient
@@ -109,8 +109,8 @@ public interface ReactiveLock {
     /**
      * The lease that this pipeline already holds of this lock, found through the Reactor Context. No I/O.
      *
-     * @return the lease of the outermost enclosing {@code withLock}, or empty when there is none or it is over; of a semaphore, the
-     *     permit of the innermost one that is not over
+     * @return the lease of the outermost enclosing {@code withLock}, or empty when there is none or it is over; of a semaphore, that
+     *     of the innermost one that is not over
      */
     Mono<LockLease> current();
 }

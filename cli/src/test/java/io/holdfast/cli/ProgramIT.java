@@ -98,8 +98,8 @@ class ProgramIT {
                     RedisAddress.parse("redis://:geheim@%s:%d".formatted(server.host(), server.port()))));
             LockLease lease = answer(client.lock(HOSTILE).acquire());
             CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
-            LockLease other = answer(client.semaphore("seats", 2).acquire());
-            LockLease another = answer(client.semaphore("seats", 2).acquire());
+            LockLease other = answer(client.semaphore("seats", 3).permits(2).acquire());
+            LockLease another = answer(client.semaphore("seats", 3).acquire());
             String address = "redis://%s:%d".formatted(server.host(), server.port());
             Map<String, String> environment = Map.of("HOLDFAST_STORE", address, "HOLDFAST_PASSWORD", "geheim");
 
@@ -118,6 +118,11 @@ class ProgramIT {
                     .satisfies(line -> assertThat(line)
                             .contains("\"owner\":\"" + OWNER + "\"")
                             .contains("\"token\":" + lease.fencingToken()));
+
+            Ended shown = run(environment, "show", "seats");
+            assertThat(shown.out().lines())
+                    .anyMatch(line -> line.matches(" +permits taken: 2"))
+                    .anyMatch(line -> line.matches(" +token +" + another.fencingToken()));
 
             Ended unsure = run(environment, "break", HOSTILE);
             assertThat(unsure.code()).isEqualTo(2);

@@ -51,7 +51,7 @@ final class Adoption extends Mono<LockLease> {
                     Duration.ofNanos(lease.minHoldNanos()).plusMillis(1).truncatedTo(ChronoUnit.MILLIS));
         }
         engine.backend.checkLease(duration);
-        return LockSettings.of(engine, lease.claim().key(), options.build());
+        return LockSettings.of(engine, lease.claim().key(), lease.claim().permits(), options.build());
     }
 
     static UnsupportedOperationException unsupported(LockBackend backend) {

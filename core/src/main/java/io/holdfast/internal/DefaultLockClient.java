@@ -11,6 +11,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
+import io.holdfast.ReactiveSemaphore;
 import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
@@ -84,9 +85,9 @@ final class DefaultLockClient implements LockClient {
     }
 
     @Override
-    public ReactiveLock semaphore(String name, int permits) {
+    public ReactiveSemaphore semaphore(String name, int permits) {
         require(LockFeature.SEMAPHORE, "semaphores");
-        return lock(new LockKey(LockKind.SEMAPHORE, name, permits));
+        return new DefaultReactiveSemaphore(settings(new LockKey(LockKind.SEMAPHORE, name, permits)));
     }
 
     @Override
@@ -102,7 +103,7 @@ final class DefaultLockClient implements LockClient {
 
     @Override
     public LeaderElection election(String name) {
-        return new DefaultLeaderElection(new LockSettings(engine, LockKey.of(LockKind.MUTEX, name), defaults));
+        return new DefaultLeaderElection(settings(LockKey.of(LockKind.MUTEX, name)));
     }
 
     private LockSettings ownSettings(ReactiveLock lock) {
@@ -145,7 +146,11 @@ final class DefaultLockClient implements LockClient {
     }
 
     private ReactiveLock lock(LockKey key) {
-        return new DefaultReactiveLock(new LockSettings(engine, key, defaults));
+        return new DefaultReactiveLock(settings(key));
+    }
+
+    private LockSettings settings(LockKey key) {
+        return new LockSettings(engine, key, 1, defaults);
     }
 
     private void require(LockFeature feature, String what) {

@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A lock's settings, and the operators made of them. */
-final class DefaultReactiveLock implements ReactiveLock {
+class DefaultReactiveLock implements ReactiveLock {
 
     private final LockSettings settings;
 
@@ -20,7 +20,7 @@ final class DefaultReactiveLock implements ReactiveLock {
         this.settings = settings;
     }
 
-    LockSettings settings() {
+    final LockSettings settings() {
         return settings;
     }
 
@@ -68,6 +68,8 @@ final class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public String toString() {
-        return "ReactiveLock[%s '%s', %s]".formatted(settings.key().kind(), Printable.text(name()), settings.options());
+        String permits = settings.permits() == 1 ? "" : ", %d permits".formatted(settings.permits());
+        return "ReactiveLock[%s '%s'%s, %s]"
+                .formatted(settings.key().kind(), Printable.text(name()), permits, settings.options());
     }
 }

@@ -27,7 +27,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     private static final String VERSION = "holdfast-lease-1.";
 
     /** The name is the last one, since it may hold any characters. */
-    private static final int PARTS = 8;
+    private static final int PARTS = 9;
 
     String text() {
         LockKey key = claim.key();
@@ -35,6 +35,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
                 "\n",
                 key.kind().name(),
                 Integer.toString(key.permits()),
+                Integer.toString(claim.permits()),
                 Integer.toString(claim.attempt()),
                 Long.toString(fencingToken),
                 Long.toString(claim.lease().toMillis()),
@@ -81,14 +82,15 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         if (parts.length < PARTS) {
             throw new IllegalArgumentException("%d parts in place of %d".formatted(parts.length, PARTS));
         }
-        LockKey key = new LockKey(LockKind.valueOf(parts[0]), parts[7], Integer.parseInt(parts[1]));
-        Duration lease = Duration.ofMillis(Long.parseLong(parts[4]));
-        long token = Long.parseLong(parts[3]);
-        long minHoldNanos = Long.parseLong(parts[5]);
-        if (token < 1 || minHoldNanos < 0 || !isId(parts[6])) {
+        LockKey key = new LockKey(LockKind.valueOf(parts[0]), parts[8], Integer.parseInt(parts[1]));
+        Duration lease = Duration.ofMillis(Long.parseLong(parts[5]));
+        long token = Long.parseLong(parts[4]);
+        long minHoldNanos = Long.parseLong(parts[6]);
+        if (token < 1 || minHoldNanos < 0 || !isId(parts[7])) {
             throw new IllegalArgumentException("token, least hold time or id");
         }
-        LockClaim claim = new LockClaim(key, parts[6], lease, Waiting.NONE, Integer.parseInt(parts[2]), 0);
+        int permits = Integer.parseInt(parts[2]);
+        LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, Integer.parseInt(parts[3]), 0, permits);
         return new ExportedLease(claim, token, minHoldNanos);
     }
 

@@ -3,7 +3,9 @@ package io.holdfast.internal;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.state.AcquirePlan.Mode;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Printable;
 import io.holdfast.spi.Waiting;
 
 /**
@@ -11,17 +13,42 @@ import io.holdfast.spi.Waiting;
  *
  * @param engine what all locks of the client share
  * @param key which lock
+ * @param permits how many permits each of its leases takes; 1 unless a semaphore
  * @param terms how it is acquired and kept
  */
-record LockSettings(Engine engine, LockKey key, LockTerms terms) {
+record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
 
-    static LockSettings of(Engine engine, LockKey key, LockOptions options) {
-        return new LockSettings(engine, key, LockTerms.of(engine, options));
+    static LockSettings of(Engine engine, LockKey key, int permits, LockOptions options) {
+        return new LockSettings(engine, key, permits, LockTerms.of(engine, options));
     }
 
     LockSettings with(LockOptions other) {
         engine.backend.checkLease(other.leaseDuration());
-        return of(engine, key, other);
+        return of(engine, key, permits, other);
+    }
+
+    /**
+     * The same semaphore, each of whose leases takes so many permits.
+     *
+     * @throws IllegalArgumentException if it does not have so many
+     * @throws UnsupportedOperationException if they are several, and the claims of this back end take one each
+     */
+    LockSettings withPermits(int taken) {
+        if (taken < 1 || taken > key.permits()) {
+            throw new IllegalArgumentException(
+                    "a lease of semaphore '%s' takes at least 1 and at most %d permits, not %d"
+                            .formatted(Printable.text(key.name()), key.permits(), taken));
+        }
+        if (taken > 1 && !engine.backend.features().contains(LockFeature.MANY_PERMITS)) {
+            throw new UnsupportedOperationException(
+                    "back end %s cannot give %d permits of semaphore '%s' to one lease, only one: it has only %s"
+                            .formatted(
+                                    engine.backend.name(),
+                                    taken,
+                                    Printable.text(key.name()),
+                                    engine.backend.features()));
+        }
+        return new LockSettings(engine, key, taken, terms);
     }
 
     LockOptions options() {
@@ -35,7 +62,7 @@ record LockSettings(Engine engine, LockKey key, LockTerms terms) {
 
     LockClaim newClaim(Mode mode) {
         Waiting waiting = mode == Mode.WAIT ? Waiting.QUEUE : Waiting.NONE;
-        return LockClaim.first(key, engine.ids.next(), terms.claimLease(), waiting);
+        return new LockClaim(key, engine.ids.next(), terms.claimLease(), waiting, 1, 0, permits);
     }
 
     /** Until then the store may hold what a request that is in flight now asks for. */

@@ -137,7 +137,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         if (limit != null) {
             LockOptions limited =
                     lock.options().toBuilder().waitTimeout(left(limit)).build();
-            lock = LockSettings.of(lock.engine(), lock.key(), limited);
+            lock = LockSettings.of(lock.engine(), lock.key(), lock.permits(), limited);
         }
         ask(member, lock, lock.terms().acquirePlan());
     }

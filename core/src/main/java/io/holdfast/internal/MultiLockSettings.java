@@ -23,7 +23,8 @@ record MultiLockSettings(List<LockSettings> members) {
     /**
      * Puts them in order.
      *
-     * @throws IllegalArgumentException if there are none, or too many, or two different locks have one name
+     * @throws IllegalArgumentException if there are none, or too many, or two different locks have one name, or one semaphore is to be taken twice
+     *     with different numbers of permits
      */
     static MultiLockSettings of(Collection<LockSettings> locks) {
         Map<String, LockSettings> byName = new TreeMap<>();
@@ -40,7 +41,12 @@ record MultiLockSettings(List<LockSettings> members) {
         LockKey key = first.key();
         LockKey other = second.key();
         if (key.equals(other)) {
-            return first;
+            if (first.permits() == second.permits()) {
+                return first;
+            }
+            throw new IllegalArgumentException(
+                    "semaphore '%s' cannot be taken together with itself, once for %d permits and once for %d: take the sum in one lock"
+                            .formatted(Printable.text(key.name()), first.permits(), second.permits()));
         }
         if (isSide(key) && isSide(other)) {
             return key.kind() == LockKind.WRITE ? first : second;

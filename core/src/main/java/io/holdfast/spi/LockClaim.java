@@ -15,8 +15,11 @@ import java.time.Duration;
  * @param attempt 1, 2, … counts the looks of this claim; in a renewal or release, the number of looks sent so far
  * @param tokenFloor a new grant's token is at least this, and a held claim's token is raised to it; 0 for none. Ignored
  *     without {@link LockFeature#TOKEN_FLOOR}.
+ * @param permits how many permits of a semaphore it takes, from 1 to {@link LockKey#permits()}; 1 for all other kinds. All looks of a claim carry the same
+ *     number. A renewal and a release need not: the store knows how many the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
  */
-public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor) {
+public record LockClaim(
+        LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor, int permits) {
 
     /** Stands in an id before the label of the owner. */
     public static final char OWNER_MARK = '@';
@@ -30,6 +33,7 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      * @param waiting what to do when the lock is not available
      * @param attempt at least 1
      * @param tokenFloor not negative
+     * @param permits at least 1, and at most those of the key
      * @throws IllegalArgumentException if the lease is under a millisecond, or a number is out of its range
      */
     public LockClaim {
@@ -46,6 +50,10 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
         if (tokenFloor < 0) {
             throw new IllegalArgumentException("tokenFloor must not be negative, was " + tokenFloor);
         }
+        if (permits < 1 || permits > key.permits()) {
+            throw new IllegalArgumentException("a claim of %s lock '%s' takes at least 1 and at most %d permits, not %d"
+                    .formatted(key.kind(), Printable.text(key.name()), key.permits(), permits));
+        }
     }
 
     /**
@@ -55,10 +63,10 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      * @param id its id
      * @param lease its lease
      * @param waiting what to do when the lock is not available
-     * @return attempt 1, no floor
+     * @return attempt 1, no floor, one permit
      */
     public static LockClaim first(LockKey key, String id, Duration lease, Waiting waiting) {
-        return new LockClaim(key, id, lease, waiting, 1, 0);
+        return new LockClaim(key, id, lease, waiting, 1, 0, 1);
     }
 
     /**
@@ -68,7 +76,7 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      * @return a copy, or this when nothing differs
      */
     public LockClaim withAttempt(int number) {
-        return number == attempt ? this : new LockClaim(key, id, lease, waiting, number, tokenFloor);
+        return number == attempt ? this : new LockClaim(key, id, lease, waiting, number, tokenFloor, permits);
     }
 
     /**
@@ -78,7 +86,7 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      * @return a copy
      */
     public LockClaim withTokenFloor(long floor) {
-        return new LockClaim(key, id, lease, waiting, attempt, floor);
+        return new LockClaim(key, id, lease, waiting, attempt, floor, permits);
     }
 
     /**
@@ -89,7 +97,7 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      * @throws IllegalArgumentException if the lease is under a millisecond
      */
     public LockClaim withLease(Duration other) {
-        return other.equals(lease) ? this : new LockClaim(key, id, other, waiting, attempt, tokenFloor);
+        return other.equals(lease) ? this : new LockClaim(key, id, other, waiting, attempt, tokenFloor, permits);
     }
 
     /**
@@ -99,7 +107,18 @@ public record LockClaim(LockKey key, String id, Duration lease, Waiting waiting,
      * @return a copy
      */
     public LockClaim withWaiting(Waiting how) {
-        return new LockClaim(key, id, lease, how, attempt, tokenFloor);
+        return new LockClaim(key, id, lease, how, attempt, tokenFloor, permits);
+    }
+
+    /**
+     * The same claim that takes another number of permits.
+     *
+     * @param taken from 1 to those of the key
+     * @return a copy, or this when nothing differs
+     * @throws IllegalArgumentException if it is out of that range
+     */
+    public LockClaim withPermits(int taken) {
+        return taken == permits ? this : new LockClaim(key, id, lease, waiting, attempt, tokenFloor, taken);
     }
 
     /**

@@ -12,6 +12,9 @@ public enum LockFeature {
     /** {@link LockKind#SEMAPHORE} is supported. */
     SEMAPHORE,
 
+    /** A claim of a semaphore may take several permits: {@link LockClaim#permits()} is honoured. */
+    MANY_PERMITS,
+
     /** {@link LockClaim#tokenFloor()} is honoured. Needed of a member of a quorum. */
     TOKEN_FLOOR,
 

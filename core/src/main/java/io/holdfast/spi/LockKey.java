@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
  * @param kind the kind
  * @param name 1 to {@value #MAX_NAME_BYTES} bytes in UTF-8, any characters, not blank; not normalised: two spellings of one text in
  *     Unicode are two locks
- * @param permits how many may hold it at once, by this claim's own judgement; 1 unless a semaphore
+ * @param permits how many permits may be taken at once, by this claim's own judgement; 1 unless a semaphore
  */
 public record LockKey(LockKind kind, String name, int permits) {
 

@@ -15,6 +15,6 @@ public enum LockKind {
     /** The exclusive side of a read/write lock. */
     WRITE,
 
-    /** Up to {@link LockKey#permits()} holders. */
+    /** As many holders as its {@link LockKey#permits()} suffice for; see {@link LockClaim#permits()}. */
     SEMAPHORE
 }

@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExportedLeaseTest {
 
     private static ExportedLease lease(LockKey key) {
-        LockClaim claim = new LockClaim(key, "5a1~orders:host-7", Duration.ofSeconds(30), Waiting.NONE, 3, 0);
+        int taken = Math.max(1, key.permits() - 2);
+        LockClaim claim = new LockClaim(key, "5a1~orders:host-7", Duration.ofSeconds(30), Waiting.NONE, 3, 0, taken);
         return new ExportedLease(claim, 42, 1_500_000);
     }
 
@@ -59,17 +60,20 @@ class ExportedLeaseTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "MUTEX\n1\n1\n1\n1000\n0\nid",
-                "MUTEXX\n1\n1\n1\n1000\n0\nid\nname",
-                "MUTEX\n2\n1\n1\n1000\n0\nid\nname",
-                "MUTEX\n1\n0\n1\n1000\n0\nid\nname",
-                "MUTEX\n1\n1\n0\n1000\n0\nid\nname",
-                "MUTEX\n1\n1\n1\n0\n0\nid\nname",
-                "MUTEX\n1\n1\n1\n9223372036854775807\n-1\nid\nname",
-                "MUTEX\n1\n1\n1\n1000\n0\ni d\nname",
-                "MUTEX\n1\n1\n1\n1000\n0\n\nname",
-                "MUTEX\n1\n1\n1\n1000\n0\nid\n ",
-                "MUTEX\n1\n1\n99999999999999999999\n1000\n0\nid\nname"
+                "MUTEX\n1\n1\n1\n1\n1000\n0\nid",
+                "MUTEX\n1\n2\n1\n1\n1000\n0\nid\nname",
+                "SEMAPHORE\n3\n4\n1\n1\n1000\n0\nid\nname",
+                "SEMAPHORE\n3\n0\n1\n1\n1000\n0\nid\nname",
+                "MUTEXX\n1\n1\n1\n1\n1000\n0\nid\nname",
+                "MUTEX\n2\n1\n1\n1\n1000\n0\nid\nname",
+                "MUTEX\n1\n1\n0\n1\n1000\n0\nid\nname",
+                "MUTEX\n1\n1\n1\n0\n1000\n0\nid\nname",
+                "MUTEX\n1\n1\n1\n1\n0\n0\nid\nname",
+                "MUTEX\n1\n1\n1\n1\n9223372036854775807\n-1\nid\nname",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\ni d\nname",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\n\nname",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\nid\n ",
+                "MUTEX\n1\n1\n1\n99999999999999999999\n1000\n0\nid\nname"
             })
     void partsThatAreMissingOrOutOfTheirRangeAreRefused(String parts) {
         byte[] bytes = parts.getBytes(StandardCharsets.UTF_8);

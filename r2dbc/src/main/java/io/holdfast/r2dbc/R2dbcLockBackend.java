@@ -47,7 +47,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own. Readers share; a queued
  * writer holds back later readers, and hands over to all of those that follow it at once. A claim of a semaphore is judged by its own number of
- * permits.
+ * permits, and may take several; then it holds back those behind it until they are free.
  *
  * <p><b>Connections</b>: at most three, whatever the number of locks and waiters, made with the factory when they are needed: one for calls, one for calls that
  * wait for a row that another client has locked, and one that listens, once a claim has to wait. None has a transaction open between two calls. They
@@ -66,6 +66,7 @@ public final class R2dbcLockBackend implements LockBackend {
             LockFeature.FIFO,
             LockFeature.READ_WRITE,
             LockFeature.SEMAPHORE,
+            LockFeature.MANY_PERMITS,
             LockFeature.HOLDERS,
             LockFeature.MIN_HOLD,
             LockFeature.HAND_ON);

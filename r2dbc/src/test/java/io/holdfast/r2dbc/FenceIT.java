@@ -8,6 +8,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
+import io.holdfast.ReactiveSemaphore;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
@@ -242,6 +243,19 @@ class FenceIT {
         run(data.commitTransaction());
         run(run(locks.semaphore(name, 2).with(ONE_LOOK).tryAcquire()).release());
         run(other.release());
+    }
+
+    @Test
+    void fencedLeaseOfManyPermitsKeepsAllOfThem() {
+        ReactiveSemaphore three = locks.semaphore(name, 3).with(ONE_LOOK);
+        LockLease two = run(three.permits(2).acquire());
+        begin(IsolationLevel.READ_COMMITTED);
+        run(Fence.check(data, two));
+        run(two.release());
+        assertThat(run(three.permits(2).tryAcquire())).isNull();
+        run(run(three.tryAcquire()).release());
+        run(data.commitTransaction());
+        run(run(three.permits(3).tryAcquire()).release());
     }
 
     @Test

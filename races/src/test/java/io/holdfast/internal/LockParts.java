@@ -26,7 +26,7 @@ final class LockParts {
     final HandStore store = new HandStore();
     final Engine engine =
             new Engine(store, timer, null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem(), "");
-    final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), OPTIONS);
+    final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), 1, OPTIONS);
     final LockClaim claim = settings.newClaim(Mode.WAIT);
 
     LeaseHandle lease() {

@@ -44,7 +44,7 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own.
  * Readers share; a queued writer holds back later readers, and hands over to all of those that follow it at once. A claim of
- * a semaphore is judged by its own number of permits.
+ * a semaphore is judged by its own number of permits, and may take several; then it holds back those behind it until they are free.
  *
  * <p><b>Users of the same server</b> with rights to the channels, and to no key of the lock, can read the grants and publish what they
  * like. The server signs each grant for its client, so they cannot end, forge or lengthen a lease. They can make a claim that waits look
@@ -91,6 +91,7 @@ public final class RedisLockBackend implements LockBackend {
             LockFeature.FIFO,
             LockFeature.READ_WRITE,
             LockFeature.SEMAPHORE,
+            LockFeature.MANY_PERMITS,
             LockFeature.TOKEN_FLOOR,
             LockFeature.MIN_HOLD,
             LockFeature.HOLDERS,

@@ -100,7 +100,14 @@ class RedisSharedContractIT {
 
         private LockClaim of(LockClaim claim) {
             LockKey key = of(claim.key());
-            return new LockClaim(key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor());
+            return new LockClaim(
+                    key,
+                    claim.id(),
+                    claim.lease(),
+                    claim.waiting(),
+                    claim.attempt(),
+                    claim.tokenFloor(),
+                    claim.permits());
         }
 
         /** Another name, of the same length: the contract has the real lock of this kind under the first one. */

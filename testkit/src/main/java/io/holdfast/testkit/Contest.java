@@ -100,12 +100,26 @@ final class Contest implements AutoCloseable {
         return enter(store.backend(), new LockKey(LockKind.SEMAPHORE, name, permits), LONG, waiting);
     }
 
+    /** Takes so many of the permits of a semaphore. */
+    Contender permits(int taken, int permits, Waiting waiting) {
+        return permits(taken, permits, LONG, waiting);
+    }
+
+    Contender permits(int taken, int permits, Duration lease, Waiting waiting) {
+        LockKey key = new LockKey(LockKind.SEMAPHORE, name, permits);
+        return enter(
+                store.backend(), LockClaim.first(key, newId(), lease, waiting).withPermits(taken));
+    }
+
     Contender elsewhere() {
         return enter(store.anotherClient(), LockKey.of(LockKind.MUTEX, name), LONG, Waiting.NONE);
     }
 
     Contender enter(LockBackend backend, LockKey key, Duration lease, Waiting waiting) {
-        LockClaim claim = LockClaim.first(key, newId(), lease, waiting);
+        return enter(backend, LockClaim.first(key, newId(), lease, waiting));
+    }
+
+    private Contender enter(LockBackend backend, LockClaim claim) {
         Contender contender = new Contender(this, backend, claim);
         contenders.add(contender);
         return contender;

@@ -15,6 +15,7 @@ import io.holdfast.LossReason;
 import io.holdfast.MultiLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
+import io.holdfast.ReactiveSemaphore;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -338,6 +339,45 @@ class MultiLockTest {
         assertThatThrownBy(() -> world.client.all(world.rival.lock("a"))).hasMessageContaining("not of this client");
         assertThatThrownBy(() -> world.client.all(world.client.lock("a"), world.client.semaphore("a", 2)))
                 .hasMessageContaining("two different locks have the name 'a'");
+        ReactiveSemaphore pool = world.client.semaphore("pool", 5);
+        assertThatThrownBy(() -> world.client.all(pool.permits(2), pool.permits(3)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("'pool'", "2", "3");
+        assertThatThrownBy(() -> world.client.all(pool, pool.permits(2))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void manyPermitsAreTakenTogetherWithOtherLocksAndCountOnce() {
+        ReactiveSemaphore pool = world.client.semaphore("pool", 5);
+        MultiLease lease = world.only(world.subscribe(world.client
+                .all(pool.permits(3), world.client.lock("b"), pool.permits(3))
+                .acquire()));
+        assertThat(world.subscribe(world.rival.semaphore("pool", 5).permits(3).tryAcquire())
+                        .getReceivedOnNext())
+                .isEmpty();
+        LockLease rest =
+                world.granted(world.rival.semaphore("pool", 5).permits(2).tryAcquire());
+        world.subscribe(lease.release());
+        world.subscribe(rest.release());
+    }
+
+    @Test
+    void manyPermitsThatAreWaitedForWithALimitAreAllTaken() {
+        ReactiveSemaphore rival = world.rival.semaphore("pool", 5);
+        LockLease held = world.granted(rival.permits(3).acquire());
+        LockOptions patient =
+                LockOptions.builder().waitTimeout(Duration.ofSeconds(5)).build();
+        TestSubscriber<MultiLease> waiting = world.subscribe(world.client
+                .all(world.client.lock("b"), world.client.semaphore("pool", 5).permits(3))
+                .with(patient)
+                .acquire());
+        world.pass(Duration.ofSeconds(1));
+        world.subscribe(held.release());
+        MultiLease lease = world.only(waiting);
+        assertThat(world.subscribe(rival.permits(3).tryAcquire()).getReceivedOnNext())
+                .isEmpty();
+        world.subscribe(world.granted(rival.permits(2).tryAcquire()).release());
+        world.subscribe(lease.release());
     }
 
     @Test

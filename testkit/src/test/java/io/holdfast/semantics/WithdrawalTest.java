@@ -1,12 +1,15 @@
 package io.holdfast.semantics;
 
 import static io.holdfast.semantics.World.LEASE;
+import static io.holdfast.semantics.World.NAME;
 import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
+import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveSemaphore;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
@@ -336,5 +339,38 @@ class WithdrawalTest {
         int renewals = world.on(Operation.RENEW).calls();
         world.pass(LEASE.multipliedBy(2));
         assertThat(world.on(Operation.RENEW).calls()).as("no renewal runs").isEqualTo(renewals);
+    }
+
+    /** As above, with two to four of four permits for each lease. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void cancellingAnAcquisitionOfManyPermitsLeavesNoneTaken(long seed) {
+        Random random = new Random(seed);
+        ReactiveSemaphore semaphore = world.client.semaphore(NAME, 4);
+        ReactiveSemaphore rival = world.rival.semaphore(NAME, 4);
+        world.on(Operation.TRY_ACQUIRE)
+                .sometimes(
+                        seed,
+                        0.7,
+                        Fault.delayedReply(Duration.ofMillis(3)),
+                        Fault.delayedRequest(Duration.ofMillis(2)));
+        for (int i = 0; i < 250; i++) {
+            LockLease holder = random.nextBoolean()
+                    ? world.granted(rival.permits(1 + random.nextInt(4)).acquire())
+                    : null;
+            ReactiveLock some = semaphore.permits(2 + random.nextInt(3));
+            TestSubscriber<LockLease> leaving =
+                    world.subscribe(random.nextBoolean() ? some.acquire() : some.tryAcquire());
+            TestSubscriber<LockLease> next = world.subscribe(rival.permits(4).acquire());
+            world.pass(Duration.ofNanos(random.nextInt(4_000_000)));
+            leaving.cancel();
+            if (holder != null) {
+                world.subscribe(holder.release());
+            }
+            leaving.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+            world.pass(Duration.ofMillis(5));
+            world.subscribe(world.only(next).release());
+            assertThat(world.store.contents()).as("seed %d, round %d", seed, i).isEmpty();
+        }
     }
 }

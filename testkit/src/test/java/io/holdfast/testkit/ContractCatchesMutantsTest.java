@@ -127,6 +127,29 @@ class ContractCatchesMutantsTest {
                         "oneShareIsBrokenAlone");
     }
 
+    @Test
+    void claimThatCountsAsOnePermitIsCaught() {
+        assertThat(failuresOf(CountsEachClaimAsOne::new))
+                .contains(
+                        "manyPermitsAreTakenAndGivenBackTogether",
+                        "oneClaimMayTakeAllPermits",
+                        "holdersAndWaitersTellTheirPermits");
+    }
+
+    @Test
+    void claimOfFewPermitsThatPassesOneOfManyIsCaught() {
+        assertThat(failuresOf(FewPermitsPassMany::new)).contains("firstWaiterThatWantsManyPermitsIsNotPassedByOthers");
+    }
+
+    @Test
+    void releaseThatFreesOnePermitOnlyIsCaught() {
+        assertThat(failuresOf(ReleaseFreesOnePermit::new))
+                .contains(
+                        "manyPermitsAreTakenAndGivenBackTogether",
+                        "permitsThatGetFreeGoToTheFirstWaitersThatFit",
+                        "secondReleaseOfManyPermitsFreesNothing");
+    }
+
     private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
         return failuresOf(mutation, inspector -> inspector);
     }
@@ -151,6 +174,47 @@ class ContractCatchesMutantsTest {
             return true;
         } catch (IllegalAccessException impossible) {
             throw new AssertionError(impossible);
+        }
+    }
+
+    private record CountsEachClaimAsOne(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim.withPermits(1));
+        }
+    }
+
+    /** A claim of one permit looks while those that wait for several are out of the queue. */
+    private record FewPermitsPassMany(LockBackend delegate, Queue<LockClaim> many) implements ForwardingLockBackend {
+
+        FewPermitsPassMany(LockBackend delegate) {
+            this(delegate, new ConcurrentLinkedQueue<>());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            Mono<LockAttempt> look = delegate.tryAcquire(claim).doOnNext(answer -> {
+                if (answer instanceof LockAttempt.Queued && claim.permits() > 1) {
+                    many.add(claim);
+                }
+            });
+            return claim.permits() == 1
+                    ? Flux.defer(() -> Flux.fromIterable(many))
+                            .concatMap(delegate::release)
+                            .then(look)
+                    : look;
+        }
+    }
+
+    /** The others stay taken, by a claim that nobody has. */
+    private record ReleaseFreesOnePermit(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            LockClaim others = LockClaim.first(claim.key(), claim.id() + "-others", claim.lease(), Waiting.NONE);
+            return delegate.release(claim)
+                    .delayUntil(answer -> answer == Ownership.HELD && claim.permits() > 1
+                            ? delegate.tryAcquire(others.withPermits(claim.permits() - 1))
+                            : Mono.empty());
         }
     }
 
@@ -302,7 +366,9 @@ class ContractCatchesMutantsTest {
     }
 
     private static LockClaim copy(LockClaim claim, LockKey key) {
-        return new LockClaim(key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor());
+        int permits = Math.min(claim.permits(), key.permits());
+        return new LockClaim(
+                key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor(), permits);
     }
 
     private record LosesGrants(LockBackend delegate) implements ForwardingLockBackend {

@@ -57,7 +57,7 @@ import reactor.core.scheduler.Schedulers;
  * and starts again when that is wiped.
  *
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Readers in a row hold together; a queued writer holds back later readers. A claim of
- * a semaphore is judged by its own number of permits.
+ * a semaphore is judged by its own number of permits, and may take several; then it holds back those behind it until they are free.
  *
  * <p><b>When the connection is lost</b>, leases stay valid until their local deadline, which comes before the servers can give the lock to
  * somebody else; connected again in time and in the same session, they go on. {@link Builder#failFast} ends them at once instead. When the
@@ -79,8 +79,12 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class ZooKeeperLockBackend implements LockBackend {
 
-    private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS);
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO,
+            LockFeature.READ_WRITE,
+            LockFeature.SEMAPHORE,
+            LockFeature.MANY_PERMITS,
+            LockFeature.HOLDERS);
 
     private final LockOperations operations;
 

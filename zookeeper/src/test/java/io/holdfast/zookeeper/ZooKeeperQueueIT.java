@@ -9,6 +9,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveSemaphore;
 import io.holdfast.testkit.LeftoversExtension;
 import io.holdfast.zookeeper.internal.operation.RecheckInterval;
 import java.time.Duration;
@@ -152,6 +153,29 @@ class ZooKeeperQueueIT {
         }
         Collections.shuffle(held, random);
         held.forEach(lease -> Waiting.forMono(lease.release()));
+    }
+
+    /** The first waiter may need what several others give back, and what it leaves may suffice for several. */
+    @Test
+    void permitsOfDifferentNumbersAreNotMissed() {
+        Random random = new Random(2);
+        ReactiveSemaphore semaphore = locks.semaphore("different numbers", 6);
+        List<Integer> taken = random.ints(20, 1, 7).boxed().toList();
+        List<CompletableFuture<LockLease>> all = new ArrayList<>();
+        for (int permits : taken) {
+            all.addAll(inLine(semaphore.permits(permits), 1));
+        }
+        List<Integer> held = new ArrayList<>();
+        for (int next = 0; next < all.size(); next++) {
+            while (held.stream().mapToInt(taken::get).sum() + taken.get(next) > 6) {
+                assertThat(all.subList(next, all.size())).noneMatch(CompletableFuture::isDone);
+                int left = held.remove(random.nextInt(held.size()));
+                Waiting.forMono(all.get(left).join().release());
+            }
+            LockLease unused = joined(all.get(next));
+            held.add(next);
+        }
+        held.forEach(left -> Waiting.forMono(all.get(left).join().release()));
     }
 
     @Test

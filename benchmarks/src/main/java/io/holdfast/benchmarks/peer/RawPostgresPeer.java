@@ -13,7 +13,7 @@ final class RawPostgresPeer implements Peer {
 
     private static final String CALL =
             "select n, answer from holdfast_call_v1('', 2000, false, array[$1], array[$2], array['mutex'],"
-                    + " array['mutex'], array[1], array[$3], array[30000::bigint], array[1], array[false])";
+                    + " array['mutex'], array[1], array[1], array[$3], array[30000::bigint], array[1], array[false])";
 
     private final ConnectionPool pool;
 

@@ -11,6 +11,10 @@ import java.util.Optional;
 /** A claim that holds the lock of a {@link LockQueue}, or a share of it, until its expiry. */
 record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
 
+    int permits() {
+        return look.permits();
+    }
+
     Holder until(long expiryNanos) {
         return new Holder(look, token, sinceNanos, expiryNanos);
     }
@@ -22,7 +26,7 @@ record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
                 token,
                 Optional.of(Duration.ofNanos(now - sinceNanos)),
                 Optional.of(Duration.ofNanos(expiryNanos - now)),
-                Map.of());
+                permits() > 1 ? Map.of("permits taken", Integer.toString(permits())) : Map.of());
     }
 
     boolean isOver(long now) {

@@ -7,7 +7,6 @@ import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -31,6 +30,7 @@ import java.util.function.Predicate;
  *       holders of the first waiters that the lock admits. So an expiry needs no timer: waiters look again in time.
  *   <li>Whoever looks stands in the queue for the length of the look, a claim that must not wait included. So nobody passes
  *       a waiter that lives.
+ *   <li>A claim of a semaphore that takes several permits holds back those behind it until all of them are free, also those that would fit.
  *   <li>A waiter that is made holder by somebody else's request learns it by a push, and holds for the {@link #CLAIM_NANOS
  *       claim time} only, until it confirms: a dead one must not cost the next one a lease.
  * </ul>
@@ -65,6 +65,9 @@ final class LockQueue {
 
     /** Whether there may be something that ends. Written as the other. */
     private boolean mayEnd;
+
+    /** How many permits the holders have taken together. Written where {@link #holders} is. */
+    private long taken;
 
     /**
      * A lock that nobody holds.
@@ -116,15 +119,16 @@ final class LockQueue {
 
     Outcome<Ownership> release(LockClaim claim, long now) {
         settle(now);
-        boolean held = holders.remove(claim.id()) != null;
+        Holder held = holders.remove(claim.id());
+        taken -= held == null ? 0 : held.permits();
         boolean queued = waiters.remove(claim.id()) != null;
         interested.remove(claim.id());
         List<Push> pushes = promote(NO_CLAIM, now);
-        if (held || queued) {
+        if (held != null || queued) {
             interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
             interested.clear();
         }
-        return new Outcome<>(held ? Ownership.HELD : Ownership.NOT_HELD, pushes);
+        return new Outcome<>(held != null ? Ownership.HELD : Ownership.NOT_HELD, pushes);
     }
 
     /**
@@ -149,7 +153,11 @@ final class LockQueue {
         waiters.values().removeIf(waiter -> waiter.isStale(now));
         interested.values().removeIf(waiter -> waiter.isStale(now));
         mayEnd = false;
-        holders.values().forEach(holder -> endsAt(holder.expiryNanos()));
+        taken = 0;
+        holders.values().forEach(holder -> {
+            endsAt(holder.expiryNanos());
+            taken += holder.permits();
+        });
         waiters.values().forEach(waiter -> endsAt(waiter.staleAtNanos()));
         interested.values().forEach(waiter -> endsAt(waiter.staleAtNanos()));
     }
@@ -163,7 +171,8 @@ final class LockQueue {
 
     private void hold(String id, Holder holder) {
         endsAt(holder.expiryNanos());
-        holders.put(id, holder);
+        Holder before = holders.put(id, holder);
+        taken += holder.permits() - (before == null ? 0 : before.permits());
     }
 
     boolean isEmpty() {
@@ -244,8 +253,8 @@ final class LockQueue {
             if (!isCaller && !isWatched.test(id)) {
                 continue; // nobody would hear of the grant: passed over, but the place is kept until stale
             }
-            if (!admits(next.look().key())) {
-                break; // and with it all behind: this is what keeps a writer from starving
+            if (!admits(next.look())) {
+                break; // and with it all behind: this is what keeps a writer, or a claim of many permits, from starving
             }
             inOrder.remove();
             Holder holder = grant(next, now);
@@ -256,12 +265,12 @@ final class LockQueue {
         return pushes;
     }
 
-    private boolean admits(LockKey key) {
-        return switch (key.kind()) {
+    private boolean admits(LockClaim claim) {
+        return switch (claim.key().kind()) {
             case MUTEX, WRITE -> holders.isEmpty();
             case READ ->
                 holders.values().stream().noneMatch(it -> it.look().key().kind() == LockKind.WRITE);
-            case SEMAPHORE -> holders.size() < key.permits();
+            case SEMAPHORE -> taken + claim.permits() <= claim.key().permits();
         };
     }
 

@@ -4,6 +4,7 @@ import io.holdfast.LockWaiter;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,12 +12,12 @@ import java.util.Optional;
 record Waiter(LockClaim look, long lookedAtNanos) {
 
     LockWaiter shown(long now) {
-        return new LockWaiter(
-                look.id(),
-                look.key().kind(),
-                look.key().permits(),
-                Optional.empty(),
-                Map.of("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago"));
+        Map<String, String> details = new LinkedHashMap<>();
+        if (look.permits() > 1) {
+            details.put("permits wanted", Integer.toString(look.permits()));
+        }
+        details.put("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago");
+        return new LockWaiter(look.id(), look.key().kind(), look.key().permits(), Optional.empty(), details);
     }
 
     boolean isStale(long now) {

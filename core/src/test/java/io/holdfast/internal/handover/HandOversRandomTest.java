@@ -150,7 +150,7 @@ class HandOversRandomTest {
             }
             // A look of a claim that is not waited for makes it forget what is over.
             List<Effect> effects = new ArrayList<>();
-            var unused = locks.look(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0), now, effects);
+            var unused = locks.look(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
             carryOut(effects);
             assertThat(locks.contents()).isEmpty();
             assertThat(store.contents(now)).isEmpty();

@@ -227,6 +227,49 @@ class LockQueueTest {
     }
 
     @Test
+    void manyPermitsAreTakenTogetherAndGivenBackTogether() {
+        assertThat(look(permits("a", 3, 5), 0)).isInstanceOf(Acquired.class);
+        assertThat(look(permits("a", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
+        assertThat(look(permits("b", 3, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(look(permits("c", 2, 5), 0)).isInstanceOf(Acquired.class);
+        assertThat(queue.release(permit("a", 5), at(0)).answer()).isEqualTo(Ownership.HELD);
+        assertThat(queue.release(permit("a", 5), at(0)).answer()).isEqualTo(Ownership.NOT_HELD);
+        assertThat(look(permits("d", 4, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(look(permits("d", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void permitsThatGetFreeAreServedFromTheHeadUntilOneDoesNotFit() {
+        look(permits("a", 4, 4), 0);
+        queueUp(permits("b", 1, 4), 0);
+        queueUp(permits("c", 2, 4), 0);
+        queueUp(permits("d", 2, 4), 0);
+        queueUp(permits("e", 1, 4), 0);
+        assertThat(queue.release(permit("a", 4), at(0)).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("b", "c");
+    }
+
+    @Test
+    void permitsOfThoseThatExpireOneByOneAddUp() {
+        look(permits("a", 1, 3), 0);
+        look(permits("b", 2, 3), 10_000);
+        queueUp(permits("c", 3, 3), 16_000);
+        assertThat(look(permits("c", 3, 3).withAttempt(2), 30_000)).isInstanceOf(Queued.class);
+        assertThat(look(permits("c", 3, 3).withAttempt(3), 40_000)).isInstanceOf(Acquired.class);
+        assertThat(look(permit("d", 3).withWaiting(Waiting.NONE), 40_000)).isInstanceOf(Contended.class);
+    }
+
+    @Test
+    void asManyPermitsAsThereAreNumbersDoNotOverflow() {
+        int all = Integer.MAX_VALUE;
+        look(permits("a", all, all), 0);
+        assertThat(look(permits("b", all, all).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        queue.release(permit("a", all), at(0));
+        assertThat(look(permits("b", all, all).withAttempt(2), 0)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
     void floorRaisesAHeldTokenAndAllLaterOnes() {
         take("a", 0);
         assertThat(look(again("a", 2).withTokenFloor(100), 0)).isEqualTo(new Acquired(100, LEASE));
@@ -256,6 +299,10 @@ class LockQueueTest {
         assertThat(look(mutex(id, Waiting.QUEUE), millis)).isInstanceOf(Queued.class);
     }
 
+    private void queueUp(LockClaim claim, long millis) {
+        assertThat(look(claim, millis)).isInstanceOf(Queued.class);
+    }
+
     @CanIgnoreReturnValue
     private Ownership release(String id, long millis) {
         return queue.release(mutex(id, Waiting.NONE), at(millis)).answer();
@@ -279,6 +326,10 @@ class LockQueueTest {
 
     private static LockClaim claim(LockKind kind, String id, Waiting waiting) {
         return LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, waiting);
+    }
+
+    private static LockClaim permits(String id, int taken, int permits) {
+        return permit(id, permits).withPermits(taken);
     }
 
     private static LockClaim permit(String id, int permits) {

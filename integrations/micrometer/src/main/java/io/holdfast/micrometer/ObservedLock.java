@@ -14,7 +14,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A lock whose every subscription is observed; all it does is what the lock does. */
-final class ObservedLock implements ReactiveLock {
+class ObservedLock implements ReactiveLock {
 
     private final ReactiveLock lock;
     private final Observing observing;
@@ -26,7 +26,7 @@ final class ObservedLock implements ReactiveLock {
         names = List.of(lock.name());
     }
 
-    ReactiveLock unobserved() {
+    final ReactiveLock unobserved() {
         return lock;
     }
 

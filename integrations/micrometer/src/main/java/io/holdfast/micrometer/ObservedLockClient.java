@@ -6,6 +6,7 @@ import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
+import io.holdfast.ReactiveSemaphore;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 
@@ -34,8 +35,8 @@ final class ObservedLockClient implements LockClient {
     }
 
     @Override
-    public ReactiveLock semaphore(String name, int permits) {
-        return observed(client.semaphore(name, permits));
+    public ReactiveSemaphore semaphore(String name, int permits) {
+        return new ObservedSemaphore(client.semaphore(name, permits), observing);
     }
 
     @Override

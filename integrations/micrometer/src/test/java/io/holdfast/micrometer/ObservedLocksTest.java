@@ -262,8 +262,9 @@ class ObservedLocksTest {
         shop.subscribe(client.semaphore(NAME, 2)
                 .with(LockOptions.defaults())
                 .withLock(lease -> client.semaphore(NAME, 2).current()));
+        shop.subscribe(client.semaphore(NAME, 2).permits(2).withLock(Mono.just(1)));
 
-        assertThat(recorder.outcomes()).isEqualTo("completed completed completed");
+        assertThat(recorder.outcomes()).isEqualTo("completed completed completed completed");
         assertThat(shop.subscribe(client.ping()).isTerminatedComplete()).isTrue();
     }
 

@@ -26,7 +26,7 @@ final class Operation {
     }
 
     static Operation ask(HistoryRecorder recorder, Resource resource) {
-        return new Operation(recorder, recorder.asked(System.nanoTime(), resource.key()));
+        return new Operation(recorder, recorder.asked(System.nanoTime(), resource.key(), resource.permits()));
     }
 
     long number() {

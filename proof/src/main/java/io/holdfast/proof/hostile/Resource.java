@@ -11,26 +11,28 @@ import java.util.List;
  * A lock that the processes of a campaign contend for.
  *
  * @param key what it is
+ * @param permits how many permits of a semaphore each lease takes; 1 of other kinds
  */
-record Resource(LockKey key) {
+record Resource(LockKey key, int permits) {
 
-    private static final int PERMITS = 2;
+    private static final LockKey PERMITS = new LockKey(LockKind.SEMAPHORE, "permits", 3);
 
     /** Always held for long, so that hardly a fault finds it free, and somebody always waits for it. */
     private static final String COVETED = "coveted";
 
     /** What is there to contend for: mainly mutexes. */
     static List<Resource> all(Target target) {
-        List<LockKey> all = new ArrayList<>(List.of(
-                LockKey.of(LockKind.MUTEX, "mutex-1"),
-                LockKey.of(LockKind.MUTEX, "mutex-2"),
-                LockKey.of(LockKind.MUTEX, COVETED),
-                LockKey.of(LockKind.READ, "shared"),
-                LockKey.of(LockKind.WRITE, "shared")));
+        List<Resource> all = new ArrayList<>(List.of(
+                new Resource(LockKey.of(LockKind.MUTEX, "mutex-1"), 1),
+                new Resource(LockKey.of(LockKind.MUTEX, "mutex-2"), 1),
+                new Resource(LockKey.of(LockKind.MUTEX, COVETED), 1),
+                new Resource(LockKey.of(LockKind.READ, "shared"), 1),
+                new Resource(LockKey.of(LockKind.WRITE, "shared"), 1)));
         if (target != Target.REDLOCK) {
-            all.add(new LockKey(LockKind.SEMAPHORE, "permits", PERMITS));
+            all.add(new Resource(PERMITS, 1));
+            all.add(new Resource(PERMITS, 2));
         }
-        return all.stream().map(Resource::new).toList();
+        return List.copyOf(all);
     }
 
     /** Whether nobody else may hold it meanwhile, so that it can guard a register. */
@@ -47,12 +49,12 @@ record Resource(LockKey key) {
             case MUTEX -> client.lock(key.name());
             case READ -> client.readWriteLock(key.name()).readLock();
             case WRITE -> client.readWriteLock(key.name()).writeLock();
-            case SEMAPHORE -> client.semaphore(key.name(), key.permits());
+            case SEMAPHORE -> client.semaphore(key.name(), key.permits()).permits(permits);
         };
     }
 
     @Override
     public String toString() {
-        return key.kind() + " " + key.name();
+        return key.kind() + " " + key.name() + (permits == 1 ? "" : " with %d permits".formatted(permits));
     }
 }

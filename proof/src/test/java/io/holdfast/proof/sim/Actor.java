@@ -30,6 +30,7 @@ final class Actor {
     private final SplittableRandom nesting;
     private final SplittableRandom manyLocks;
     private final SplittableRandom candidates;
+    private final SplittableRandom permits;
     private int deedsLeft;
     private int holds;
 
@@ -43,6 +44,7 @@ final class Actor {
         nesting = world.chancesOf("nesting", number);
         manyLocks = world.chancesOf("many locks", number);
         candidates = world.chancesOf("elections", number);
+        permits = world.chancesOf("permits", number);
         deedsLeft = plan.deeds();
         later(world.between(0, plan.lease().toNanos() / 4), this::act);
     }
@@ -100,9 +102,10 @@ final class Actor {
         if (world.chance(0.1)) {
             options = options.maxHoldTime(plan.lease().multipliedBy(2));
         }
-        ReactiveLock lock = member.lock(key, options.build());
-        long operation = member.asks(key);
-        world.trace("%s#%d asks for %s", member.host(), operation, key);
+        int taken = 1 + permits.nextInt(key.permits());
+        ReactiveLock lock = member.lock(key, taken, options.build());
+        long operation = member.asks(key, taken);
+        world.trace("%s#%d asks for %d of %s", member.host(), operation, taken, key);
         Runnable over = once();
         switch (world.below(plan.isTight() ? 7 : 10)) {
             case 0, 1, 2, 3 -> scoped(operation, key, lock, over);

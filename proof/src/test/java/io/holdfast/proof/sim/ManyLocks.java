@@ -26,6 +26,7 @@ final class ManyLocks {
     private final Plan plan;
     private final SplittableRandom chances;
     private final List<LockKey> keys = new ArrayList<>();
+    private final List<Integer> permits;
     private final List<Long> operations;
     private boolean isHeld;
     private boolean isOver;
@@ -40,7 +41,14 @@ final class ManyLocks {
             keys.add(next);
             left.removeIf(it -> it.name().equals(next.name()));
         }
-        operations = keys.stream().map(member::asksTogether).toList();
+        permits = keys.stream().map(key -> some(key, chances)).toList();
+        operations = IntStream.range(0, keys.size())
+                .mapToObj(at -> member.asksTogether(keys.get(at), permits.get(at)))
+                .toList();
+    }
+
+    private static int some(LockKey key, SplittableRandom chances) {
+        return key.permits() == 1 ? 1 : 1 + chances.nextInt(key.permits());
     }
 
     /** Whether users of this schedule need several locks at a time. */
@@ -63,7 +71,9 @@ final class ManyLocks {
                     Duration.ofMillis(chances.nextLong(6 * plan.lease().toMillis())));
         }
         LockOptions each = options.build();
-        ReactiveLock[] locks = keys.stream().map(key -> member.lock(key, each)).toArray(ReactiveLock[]::new);
+        ReactiveLock[] locks = IntStream.range(0, keys.size())
+                .mapToObj(at -> member.lock(keys.get(at), permits.get(at), each))
+                .toArray(ReactiveLock[]::new);
         Runnable once = () -> {
             if (!isOver) {
                 isOver = true;

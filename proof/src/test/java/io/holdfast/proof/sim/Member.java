@@ -143,11 +143,16 @@ final class Member {
     }
 
     ReactiveLock lock(LockKey key, LockOptions options) {
+        return lock(key, 1, options);
+    }
+
+    /** With so many permits, if it is a semaphore. */
+    ReactiveLock lock(LockKey key, int permits, LockOptions options) {
         ReactiveLock lock = switch (key.kind()) {
             case MUTEX -> client.lock(key.name());
             case READ -> client.readWriteLock(key.name()).readLock();
             case WRITE -> client.readWriteLock(key.name()).writeLock();
-            case SEMAPHORE -> client.semaphore(key.name(), key.permits());
+            case SEMAPHORE -> client.semaphore(key.name(), key.permits()).permits(permits);
         };
         return mutant.lock().apply(lock.with(options));
     }
@@ -166,8 +171,12 @@ final class Member {
 
     /** One lock of an acquisition of many, or of an election. */
     long asksTogether(LockKey key) {
+        return asksTogether(key, 1);
+    }
+
+    long asksTogether(LockKey key, int permits) {
         asking = 0;
-        long operation = recorder.asked(world.now(), key);
+        long operation = recorder.asked(world.now(), key, permits);
         together.add(operation);
         return operation;
     }
@@ -178,8 +187,8 @@ final class Member {
     }
 
     /** A new acquisition, which is subscribed to right after this. */
-    long asks(LockKey key) {
-        asking = recorder.asked(world.now(), key);
+    long asks(LockKey key, int permits) {
+        asking = recorder.asked(world.now(), key, permits);
         return asking;
     }
 

@@ -129,7 +129,19 @@ final class Mutants {
                         "no tombstone of a reader",
                         "if looks and (looks >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
                         "if looks then"),
-                Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
+                Mutant.script(
+                        "one permit too many",
+                        "count + claim.taken <= claim.permits",
+                        "count + claim.taken <= claim.permits + 1"),
+                Mutant.script(
+                        "claim of many permits that is admitted as one",
+                        "count + claim.taken <= claim.permits",
+                        "count < claim.permits"),
+                Mutant.script(
+                        "claim of one permit that passes the waiters",
+                        "if not (token or queued or blocked) and admits(look) then",
+                        "if not (token or queued or blocked and not (look.kind == 'semaphore' and look.taken == 1)) and admits(look) then"),
+                Mutant.script("release that frees one permit only", "add_surplus(1 - taken_by(entry))", ""),
                 Mutant.scripts(
                         "pushed grant without its look",
                         body -> body.replace("math.floor(math.max(0, now - looked) / 1000) + ms", "tonumber(lease)")

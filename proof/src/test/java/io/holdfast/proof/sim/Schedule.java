@@ -140,7 +140,7 @@ final class Schedule {
         return plan.lease().toNanos() + 4 * plan.claimTime().toNanos() + World.ms(3_000) + store.recoveryNanos(plan);
     }
 
-    /** Everybody who is left asks once for each lock, one after the other. */
+    /** Everybody who is left asks once for each lock, with all its permits, one after the other. */
     private void probe(List<LockKey> keys) {
         for (Member member : members) {
             for (LockKey key : keys) {
@@ -153,8 +153,10 @@ final class Schedule {
 
     private void probe(Member member, LockKey key) {
         ReactiveLock lock = member.lock(
-                key, LockOptions.builder().leaseDuration(plan.lease()).build());
-        long operation = member.asks(key);
+                key,
+                key.permits(),
+                LockOptions.builder().leaseDuration(plan.lease()).build());
+        long operation = member.asks(key, key.permits());
         boolean[] isOver = new boolean[1];
         Disposable probing = lock.acquire()
                 .subscribe(

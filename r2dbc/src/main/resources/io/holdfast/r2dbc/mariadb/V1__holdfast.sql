@@ -21,6 +21,7 @@ create table holdfast_lock (
   holder     varchar(96) character set ascii collate ascii_bin, -- id of the claim that holds it; null for none
   attempt    integer         not null, -- the last attempt of the holder that was answered
   expires_us bigint          not null, -- end of the lease; without a holder: of the last one
+  taken      integer         not null default 1, -- how many permits the holder of one has taken
   primary key (name, kind, slot)
 ) engine = InnoDB row_format = dynamic;
 
@@ -42,7 +43,8 @@ create table holdfast_waiter (
             -- queue; aside: its client could not be told, and it keeps its ticket; interest: it wants a hint, and has no place in the queue
   ticket    bigint          not null, -- rises with the order of arrival
   mode      varchar(10) character set ascii collate ascii_bin not null, -- mutex, read, write or semaphore
-  permits   integer         not null,
+  permits   integer         not null, -- by how many a claim of a semaphore judges
+  taken     integer         not null default 1, -- how many of them it wants
   attempt   integer         not null,
   lease_ms  bigint          not null,
   looked_us bigint          not null, -- time of its last attempt
@@ -185,14 +187,14 @@ create procedure holdfast_promote_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_name varbinary(1024),
   p_kind varchar(10) character set ascii collate ascii_bin, p_last bigint, p_holder varchar(96) character set ascii collate ascii_bin,
   p_expires bigint, p_id varchar(96) character set ascii collate ascii_bin, p_turn boolean, p_queued boolean,
-  p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer, p_attempt integer, p_lease_ms bigint,
+  p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer, p_taken integer, p_attempt integer, p_lease_ms bigint,
   out p_token bigint, out p_asked boolean, out p_served integer)
 sql security invoker
 begin
   declare v_now bigint;
   declare v_last bigint default p_last;
   declare v_exclusive boolean;
-  declare v_count integer default 0;
+  declare v_count bigint default 0; -- permits that are taken; one for each reader
   declare v_slot bigint default 0;
   declare v_found bigint;
   declare v_after bigint default -1;
@@ -205,6 +207,7 @@ begin
   declare w_mode varchar(10) character set ascii collate ascii_bin;
   declare w_channel varchar(64) character set ascii collate ascii_bin;
   declare w_permits integer;
+  declare w_taken integer;
   declare w_attempt integer;
   declare w_lease_ms bigint;
   declare w_looked bigint;
@@ -233,7 +236,7 @@ begin
         delete from holdfast_fence where name = p_name and slot = v_slot;
       end if;
     end loop;
-    select count(*) into v_count from holdfast_lock where name = p_name and kind = p_kind and slot > 0;
+    select coalesce(sum(taken), 0) into v_count from holdfast_lock where name = p_name and kind = p_kind and slot > 0;
   end if;
   if not v_exclusive and p_kind <> 'semaphore' then
     set v_found = null;
@@ -249,8 +252,8 @@ begin
 
   turns: while not v_exclusive and not v_blocked do
     set w_id = null;
-    select id, mode, permits, attempt, lease_ms, looked_us, channel, ticket
-      into w_id, w_mode, w_permits, w_attempt, w_lease_ms, w_looked, w_channel, v_after
+    select id, mode, permits, taken, attempt, lease_ms, looked_us, channel, ticket
+      into w_id, w_mode, w_permits, w_taken, w_attempt, w_lease_ms, w_looked, w_channel, v_after
       from holdfast_waiter force index (holdfast_waiter_queue)
      where name = p_name and kind = p_kind and place = 'queue' and ticket > v_after order by ticket limit 1;
     if w_id is not null then
@@ -278,10 +281,10 @@ begin
       leave turns;
     end if;
     if v_is_caller then
-      set w_id = p_id, w_mode = p_mode, w_permits = p_permits;
+      set w_id = p_id, w_mode = p_mode, w_permits = p_permits, w_taken = p_taken;
     end if;
 
-    set v_blocked = case w_mode when 'read' then false when 'semaphore' then v_count >= w_permits else v_count > 0 end;
+    set v_blocked = case w_mode when 'read' then false when 'semaphore' then v_count + w_taken > w_permits else v_count > 0 end;
     if v_blocked then
       leave turns;
     end if;
@@ -305,10 +308,10 @@ begin
        where name = p_name and kind = p_kind and slot = 0;
       update holdfast_fence set token = v_last where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
     else
-      set v_count = v_count + 1;
+      set v_count = v_count + w_taken;
       update holdfast_lock set token = v_last where name = p_name and kind = p_kind and slot = 0;
-      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us)
-      values (p_name, p_kind, v_last, v_last, w_id, w_attempt, v_ends);
+      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us, taken)
+      values (p_name, p_kind, v_last, v_last, w_id, w_attempt, v_ends, w_taken);
       insert into holdfast_fence (name, slot, token) values (p_name, v_last, v_last);
     end if;
     if not v_is_caller or p_queued then
@@ -327,7 +330,7 @@ end //
 create procedure holdfast_acquire_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
   p_kind varchar(10) character set ascii collate ascii_bin, p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer,
-  p_id varchar(96) character set ascii collate ascii_bin, p_lease_ms bigint, p_attempt integer,
+  p_taken integer, p_id varchar(96) character set ascii collate ascii_bin, p_lease_ms bigint, p_attempt integer,
   p_waiting varchar(10) character set ascii collate ascii_bin, p_channel varchar(64) character set ascii collate ascii_bin,
   out p_answer varchar(10) character set ascii collate ascii_bin, out p_given bigint, out p_ms bigint)
 sql security invoker
@@ -396,7 +399,7 @@ acquiring: begin
     if not v_late then
       if p_waiting = 'queue' and v_queued then
         update holdfast_waiter
-           set place = 'queue', mode = p_mode, permits = p_permits, attempt = p_attempt, lease_ms = p_lease_ms, looked_us = v_now, channel = p_channel
+           set place = 'queue', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_us = v_now, channel = p_channel
          where name = p_name and kind = p_kind and id = p_id;
       else
         delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
@@ -405,8 +408,8 @@ acquiring: begin
     end if;
   end if;
 
-  call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, p_id, not v_late, v_queued, p_mode, p_permits, p_attempt,
-                           p_lease_ms, p_given, v_asked, v_served);
+  call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, p_id, not v_late, v_queued, p_mode, p_permits, p_taken,
+                           p_attempt, p_lease_ms, p_given, v_asked, v_served);
   if p_given is not null then
     -- Not asked: by a late copy of an earlier attempt; it is told by its channel as well.
     set p_answer = 'acquired', p_ms = if(v_asked, p_lease_ms, least(p_claim_ms, p_lease_ms));
@@ -421,8 +424,8 @@ acquiring: begin
       v_now,
       1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'queue'), 0),
       1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'aside'), 0));
-    insert into holdfast_waiter (name, kind, id, place, ticket, mode, permits, attempt, lease_ms, looked_us, channel, at_head)
-    values (p_name, p_kind, p_id, if(p_waiting = 'queue', 'queue', 'interest'), w_ticket, p_mode, p_permits, p_attempt, p_lease_ms, v_now, p_channel, false);
+    insert into holdfast_waiter (name, kind, id, place, ticket, mode, permits, taken, attempt, lease_ms, looked_us, channel, at_head)
+    values (p_name, p_kind, p_id, if(p_waiting = 'queue', 'queue', 'interest'), w_ticket, p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false);
     set v_queued = p_waiting = 'queue';
   end if;
   if not v_queued then
@@ -507,7 +510,7 @@ releasing: begin
     leave releasing;
   end if;
 
-  call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, null, false, false, null, null, null, null, v_given, v_asked,
+  call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, null, false, false, null, null, null, null, null, v_given, v_asked,
                            v_served);
   if w_place = 'queue' then
     call holdfast_heads_v1(p_own, p_name, p_kind);
@@ -559,8 +562,8 @@ renewing: begin
 end //
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk.
---   p_batch    operations, each ended by "|", of words parted by blanks: verb kind mode permits attempt lease_ms watched name id, the last two as
---              hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt
+--   p_batch    operations, each ended by "|", of words parted by blanks: verb kind mode permits taken attempt lease_ms watched name id, the last two
+--              as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt
 --              was never answered. watched: 1 if the claim can be told by p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
 --   Answers with one text of lines: number answer token ms, and for number 0 what a claim of this client is told: 0 word token ms attempt channel id
@@ -576,6 +579,7 @@ begin
   declare v_kind varchar(10) character set ascii collate ascii_bin;
   declare v_mode varchar(10) character set ascii collate ascii_bin;
   declare v_permits integer;
+  declare v_taken integer;
   declare v_attempt integer;
   declare v_lease bigint;
   declare v_channel varchar(64) character set ascii collate ascii_bin;
@@ -607,10 +611,11 @@ begin
     set v_kind = substring_index(substring_index(v_line, ' ', 2), ' ', -1);
     set v_mode = substring_index(substring_index(v_line, ' ', 3), ' ', -1);
     set v_permits = substring_index(substring_index(v_line, ' ', 4), ' ', -1);
-    set v_attempt = substring_index(substring_index(v_line, ' ', 5), ' ', -1);
-    set v_lease = substring_index(substring_index(v_line, ' ', 6), ' ', -1);
-    set v_channel = if(substring_index(substring_index(v_line, ' ', 7), ' ', -1) = '1', p_channel, '');
-    set v_name = unhex(substring_index(substring_index(v_line, ' ', 8), ' ', -1));
+    set v_taken = substring_index(substring_index(v_line, ' ', 5), ' ', -1);
+    set v_attempt = substring_index(substring_index(v_line, ' ', 6), ' ', -1);
+    set v_lease = substring_index(substring_index(v_line, ' ', 7), ' ', -1);
+    set v_channel = if(substring_index(substring_index(v_line, ' ', 8), ' ', -1) = '1', p_channel, '');
+    set v_name = unhex(substring_index(substring_index(v_line, ' ', 9), ' ', -1));
     set v_id = unhex(substring_index(v_line, ' ', -1));
     set v_answer = null, v_token = 0, v_ms = 0;
 
@@ -655,7 +660,7 @@ begin
     elseif v_verb in ('release', 'unsure') then
       call holdfast_release_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_id, v_attempt, v_verb = 'unsure', v_answer);
     else
-      call holdfast_acquire_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_mode, v_permits, v_id, v_lease, v_attempt, v_verb, v_channel, v_answer,
+      call holdfast_acquire_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_mode, v_permits, v_taken, v_id, v_lease, v_attempt, v_verb, v_channel, v_answer,
                                v_token, v_ms);
     end if;
     set @holdfast_answers = concat(@holdfast_answers, v_n, ' ', v_answer, ' ', v_token, ' ', v_ms, char(10));

@@ -22,6 +22,7 @@ create table holdfast_lock (
   holder     text collate "C",          -- id of the claim that holds it; null for none
   attempt    integer          not null, -- the last attempt of the holder that was answered
   expires_at timestamptz      not null, -- end of the lease; without a holder: of the last one
+  taken      integer          not null default 1, -- how many permits the holder of one has taken
   primary key (name, kind, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -34,7 +35,8 @@ create unlogged table holdfast_waiter (
             -- aside: its client could not be told; it keeps its ticket. interest: it wants a hint, and has no place in the queue
   ticket    bigint           not null generated always as identity,
   mode      text             not null, -- mutex, read, write or semaphore
-  permits   integer          not null,
+  permits   integer          not null, -- by how many a claim of a semaphore judges
+  taken     integer          not null default 1, -- how many of them it wants
   attempt   integer          not null,
   lease_ms  bigint           not null,
   looked_at timestamptz      not null, -- time of its last attempt
@@ -133,14 +135,15 @@ $$;
 -- Ends what time has ended, and gives the lock to the first living waiters that it admits. The caller, if there is one, takes its turn at its
 -- place in the queue, or else at the end, and is answered instead of told. The row of the lock is locked by the caller.
 create function holdfast_promote_v1(lock_row holdfast_lock, p_fenced boolean, p_claim_ms integer,
-                                    p_caller text, p_ticket bigint, p_mode text, p_permits integer, p_attempt integer, p_lease_ms bigint)
+                                    p_caller text, p_ticket bigint, p_mode text, p_permits integer, p_taken integer, p_attempt integer,
+                                    p_lease_ms bigint)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
   v_now       timestamptz := clock_timestamp();
   v_last      bigint := lock_row.token;
   v_exclusive boolean := p_fenced or (lock_row.holder is not null and lock_row.expires_at > v_now);
-  v_count     integer := 0;
+  v_count     bigint := 0; -- permits that are taken; one for each reader
   v_after     bigint := 0;
   v_caller    boolean := p_caller is not null;
   v_is_caller boolean;
@@ -155,7 +158,7 @@ begin
      where (name, kind, slot) in (select name, kind, slot from holdfast_lock
                                    where name = lock_row.name and kind = lock_row.kind and slot > 0 and expires_at <= v_now
                                    order by slot for update skip locked);
-    select count(*) into v_count from holdfast_lock
+    select coalesce(sum(taken), 0) into v_count from holdfast_lock
      where name = lock_row.name and kind = lock_row.kind and slot > 0;
   end if;
 
@@ -186,9 +189,10 @@ begin
       w.id := p_caller;
       w.mode := p_mode;
       w.permits := p_permits;
+      w.taken := p_taken;
     end if;
 
-    v_blocked := case w.mode when 'read' then false when 'semaphore' then v_count >= w.permits else v_count > 0 end;
+    v_blocked := case w.mode when 'read' then false when 'semaphore' then v_count + w.taken > w.permits else v_count > 0 end;
     exit when v_blocked;
 
     v_last := greatest(v_last + 1, (extract(epoch from v_now) * 1000000)::bigint);
@@ -208,10 +212,10 @@ begin
       update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
     else
-      v_count := v_count + 1;
+      v_count := v_count + w.taken;
       -- A writer that is still there has let its lease end.
       update holdfast_lock set token = v_last, holder = null where name = lock_row.name and kind = lock_row.kind and slot = 0;
-      insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends);
+      insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken);
     end if;
     if not v_is_caller or p_ticket is not null then
       delete from holdfast_waiter where id = w.id and name is not distinct from lock_row.name and kind is not distinct from lock_row.kind;
@@ -264,8 +268,8 @@ begin
 end $$;
 
 -- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
-create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_id text, p_lease_ms bigint,
-                                    p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
+create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_taken integer, p_id text,
+                                    p_lease_ms bigint, p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
@@ -322,7 +326,7 @@ begin
   if v_known and not v_late then
     if p_waiting = 'queue' and w.place <> 'interest' then
       update holdfast_waiter
-         set place = 'queue', mode = p_mode, permits = p_permits, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
+         set place = 'queue', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
        where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
     else
       delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
@@ -332,7 +336,7 @@ begin
 
   for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms,
                                              case when not v_late then p_id end, case when v_known then w.ticket end,
-                                             p_mode, p_permits, p_attempt, p_lease_ms) loop
+                                             p_mode, p_permits, p_taken, p_attempt, p_lease_ms) loop
     if r.answer = 'acquired' then
       r.n := p_n;
       v_answered := true;
@@ -349,13 +353,13 @@ begin
   select min(expires_at) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
   v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 else 40 end;
   if p_waiting = 'queue' and not v_late and not v_known then
-    insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)
-    values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_attempt, p_lease_ms, v_now, p_channel, false)
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, at_head)
+    values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false)
     returning * into w;
     v_known := true;
   elsif p_waiting = 'notify' and not v_late and p_channel <> '' then
-    insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)
-    values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_attempt, p_lease_ms, v_now, p_channel, false);
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, at_head)
+    values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false);
   end if;
   if not v_known or w.place = 'interest' then
     return next (p_n, 'contended', null, greatest(1, least(v_left_ms + 10, p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
@@ -422,7 +426,7 @@ begin
     return;
   end if;
 
-  for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms, null, null, null, null, null, null) loop
+  for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms, null, null, null, null, null, null, null) loop
     v_served := v_served or r.answer = 'granted';
     return next r;
   end loop;
@@ -439,10 +443,12 @@ end $$;
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk. All arrays have the same length.
 --   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt was never
 --              answered
+--   p_taken    how many permits of a semaphore a claim takes, by p_permits
 --   p_watched  whether the claim can be told by p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
 create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
-                                 p_modes text[], p_permits integer[], p_ids text[], p_leases bigint[], p_attempts integer[], p_watched boolean[])
+                                 p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
+                                 p_watched boolean[])
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
@@ -463,8 +469,8 @@ begin
   end if;
   for op in
     select *
-      from unnest(p_verbs, p_names, p_kinds, p_modes, p_permits, p_ids, p_leases, p_attempts, p_watched) with ordinality
-        as o(verb, name, kind, mode, permits, id, lease_ms, attempt, watched, n)
+      from unnest(p_verbs, p_names, p_kinds, p_modes, p_permits, p_taken, p_ids, p_leases, p_attempts, p_watched) with ordinality
+        as o(verb, name, kind, mode, permits, taken, id, lease_ms, attempt, watched, n)
      order by name collate "C", kind collate "C", n
   loop
     -- The usual, for a mutex: one that is free is taken, or given back; one that is held is waited for, or goes to the first waiter. What these do
@@ -521,8 +527,8 @@ begin
             continue;
           end if;
         elsif op.verb = 'queue' and l.holder <> op.id then
-          insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)
-          select op.name, 'mutex', op.id, 'queue', 'mutex', op.permits, op.attempt, op.lease_ms, v_now, 
+          insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, at_head)
+          select op.name, 'mutex', op.id, 'queue', 'mutex', op.permits, op.taken, op.attempt, op.lease_ms, v_now, 
                  case when op.watched then p_channel else '' end, false
            where not exists (select from holdfast_gone g where g.id = op.id and g.until > v_now)
               on conflict do nothing
@@ -547,7 +553,7 @@ begin
         return next r;
       end loop;
     else
-      for r in select * from holdfast_acquire_v1(op.n::integer, op.name, op.kind, op.mode, op.permits, op.id, op.lease_ms, op.attempt, op.verb,
+      for r in select * from holdfast_acquire_v1(op.n::integer, op.name, op.kind, op.mode, op.permits, op.taken, op.id, op.lease_ms, op.attempt, op.verb,
                                                  case when op.watched then p_channel else '' end, p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer in ('acquired', 'granted');
         return next r;

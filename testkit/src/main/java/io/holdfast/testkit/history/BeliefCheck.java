@@ -10,7 +10,7 @@ import java.util.PriorityQueue;
 
 /**
  * No two owners believe in a lease at the same moment: a mutex has one, a read/write lock has one writer or any number of readers, a
- * semaphore has no more than its permits. The belief lasts from the emission of the lease to the earliest of: release called, loss signalled,
+ * semaphore has owners that take no more than its permits together. The belief lasts from the emission of the lease to the earliest of: release called, loss signalled,
  * validity over; the end is no part of it.
  *
  * <p>Where the claims of a semaphore disagree about its permits, the most generous of those that believe counts: the last one that was
@@ -40,11 +40,17 @@ public final class BeliefCheck implements HistoryCheck {
                 new PriorityQueue<>(Comparator.comparingLong(LockOperation::believedUntil));
         private int exclusive;
 
+        /** How many permits they take together. */
+        private long taken;
+
         void join(LockOperation owner, List<Violation> found) {
             while (!present.isEmpty() && present.peek().believedUntil() <= owner.acquiredAt()) {
-                exclusive -= present.remove().isExclusive() ? 1 : 0;
+                LockOperation over = present.remove();
+                exclusive -= over.isExclusive() ? 1 : 0;
+                taken -= over.permits();
             }
             present.add(owner);
+            taken += owner.permits();
             exclusive += owner.isExclusive() ? 1 : 0;
             if (isTooMany(owner)) {
                 found.add(new Violation(
@@ -57,8 +63,8 @@ public final class BeliefCheck implements HistoryCheck {
         private boolean isTooMany(LockOperation owner) {
             if (owner.lock().kind() == LockKind.SEMAPHORE) {
                 // The usual case without a look at all of them.
-                return present.size() > owner.lock().permits()
-                        && present.size()
+                return taken > owner.lock().permits()
+                        && taken
                                 > present.stream()
                                         .mapToInt(it -> it.lock().permits())
                                         .max()

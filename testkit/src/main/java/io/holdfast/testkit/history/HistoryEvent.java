@@ -36,7 +36,7 @@ public record HistoryEvent(
 
     /** Kinds of events. */
     public enum What {
-        /** An acquisition was subscribed to. */
+        /** An acquisition was subscribed to; {@code value} is how many permits of a semaphore it takes, 0 for one. */
         ASKED,
         /** The acquisition is known to have a place in the server's queue. */
         QUEUED,

@@ -99,8 +99,20 @@ public final class HistoryRecorder {
      * @return the number of the acquisition in this process, for all that follows about it
      */
     public long asked(long nanos, LockKey lock) {
+        return asked(nanos, lock, 1);
+    }
+
+    /**
+     * An acquisition is subscribed to.
+     *
+     * @param nanos before the subscription
+     * @param lock which lock
+     * @param permits how many permits of a semaphore it takes; 1 for other kinds
+     * @return the number of the acquisition in this process, for all that follows about it
+     */
+    public long asked(long nanos, LockKey lock, int permits) {
         long operation = operations.incrementAndGet();
-        sink.accept(new HistoryEvent(nanos, process, operation, What.ASKED, lock, 0, 0, ""));
+        sink.accept(new HistoryEvent(nanos, process, operation, What.ASKED, lock, 0, permits == 1 ? 0 : permits, ""));
         return operation;
     }
 

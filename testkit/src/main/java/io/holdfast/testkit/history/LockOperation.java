@@ -13,6 +13,7 @@ import java.util.List;
  * @param process who asked
  * @param number of the acquisition in its process
  * @param lock which lock
+ * @param permits how many permits of a semaphore it takes; 1 for other kinds
  * @param askedAt when it was subscribed to
  * @param queuedAt when it was known to have a place in the queue
  * @param unsureAt from when on the place may be lost
@@ -26,6 +27,7 @@ public record LockOperation(
         String process,
         long number,
         LockKey lock,
+        int permits,
         long askedAt,
         long queuedAt,
         long unsureAt,
@@ -55,6 +57,14 @@ public record LockOperation(
         return lock.kind() == LockKind.MUTEX || lock.kind() == LockKind.WRITE;
     }
 
+    /** Whether the two cannot hold at one time, whichever comes first. Both are of one lock. */
+    boolean excludes(LockOperation other) {
+        if (lock.kind() == LockKind.SEMAPHORE) {
+            return (long) permits + other.permits > Math.max(lock.permits(), other.lock.permits());
+        }
+        return isExclusive() || other.isExclusive();
+    }
+
     /** Those of one name and sort are one lock: the two sides of a read/write lock are. */
     String lockId() {
         return switch (lock.kind()) {
@@ -69,7 +79,7 @@ public record LockOperation(
     public String toString() {
         StringBuilder text = new StringBuilder("%s#%d %s '%s'".formatted(process, number, lock.kind(), lock.name()));
         if (lock.kind() == LockKind.SEMAPHORE) {
-            text.append(" of ").append(lock.permits());
+            text.append(permits == 1 ? "" : " takes " + permits).append(" of ").append(lock.permits());
         }
         text.append(" asked ").append(askedAt);
         append(text, " queued ", queuedAt);
@@ -133,6 +143,7 @@ public record LockOperation(
                     asked.process(),
                     asked.operation(),
                     requireNonNull(asked.lock()),
+                    (int) Math.max(1, asked.value()),
                     asked.nanos(),
                     queued,
                     unsure,

@@ -1,5 +1,6 @@
 package io.holdfast.testkit.history;
 
+import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -8,10 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * First come, first served: whoever asks for the lock after another one was known to be in its queue is not handed a lease while that one
- * still waits. Only of pairs that exclude each other, since of others the order of the grants is not seen by those who get them; and not once
+ * still waits. Only of pairs that exclude each other, as two claims of a semaphore do that do not fit into its permits together, since of others the order of the grants is not seen by those who get them; and not once
  * a fault may have cost the place in the queue ({@link HistoryEvent.What#PLACE_UNSURE}).
  */
 public final class QueueCheck implements HistoryCheck {
@@ -62,9 +64,8 @@ public final class QueueCheck implements HistoryCheck {
                     exclusive.remove(one);
                 }
                 case IS_SERVED -> {
-                    TreeSet<LockOperation> waiting = one.isExclusive() ? all : exclusive;
-                    LockOperation first = waiting.isEmpty() ? one : waiting.first();
-                    if (first.queuedAt() < one.askedAt() && told.add(first)) {
+                    LockOperation first = passedBy(one, isReader(one) ? exclusive : all);
+                    if (first != null && told.add(first)) {
                         found.add(new Violation(
                                 "queue",
                                 "a waiter was passed by one that came later:%n  %s%n  %s".formatted(first, one)));
@@ -72,6 +73,23 @@ public final class QueueCheck implements HistoryCheck {
                 }
             }
         }
+    }
+
+    private static boolean isReader(LockOperation one) {
+        return one.lock().kind() == LockKind.READ;
+    }
+
+    /** The first one that waited before the other one came, and excludes it. */
+    private static @Nullable LockOperation passedBy(LockOperation one, TreeSet<LockOperation> waiting) {
+        for (LockOperation earlier : waiting) {
+            if (earlier.queuedAt() >= one.askedAt()) {
+                return null;
+            }
+            if (earlier.excludes(one)) {
+                return earlier;
+            }
+        }
+        return null;
     }
 
     private enum Kind {

@@ -61,10 +61,20 @@ public final class TokenCheck implements HistoryCheck {
         Map<String, Tokens> locks = new HashMap<>();
         owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
         for (LockOperation owner : owners) {
-            locks.computeIfAbsent(owner.lockId(), id -> new Tokens(this)).emitted(owner, found);
+            locks.computeIfAbsent(owner.lockId(), id -> new Tokens(this, mostPermits(owners, id)))
+                    .emitted(owner, found);
         }
         locks.values().forEach(tokens -> tokens.compareWithAsked(found));
         return found;
+    }
+
+    /** By the most generous owner of a lock. */
+    private static int mostPermits(List<LockOperation> owners, String lockId) {
+        return owners.stream()
+                .filter(owner -> owner.lockId().equals(lockId))
+                .mapToInt(owner -> owner.lock().permits())
+                .max()
+                .orElse(1);
     }
 
     /** The owners of one lock. */
@@ -76,8 +86,16 @@ public final class TokenCheck implements HistoryCheck {
         private @Nullable LockOperation highest;
         private @Nullable LockOperation highestExclusive;
 
-        Tokens(TokenCheck rules) {
+        /** One that takes as many permits of a semaphore excludes all others. */
+        private final int mostPermits;
+
+        Tokens(TokenCheck rules, int mostPermits) {
             this.rules = rules;
+            this.mostPermits = mostPermits;
+        }
+
+        private boolean isAlone(LockOperation owner) {
+            return owner.isExclusive() || (owner.lock().kind() == LockKind.SEMAPHORE && owner.permits() >= mostPermits);
         }
 
         void emitted(LockOperation owner, List<Violation> found) {
@@ -86,7 +104,7 @@ public final class TokenCheck implements HistoryCheck {
                 found.add(new Violation(
                         "token", "two have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
             }
-            LockOperation before = owner.isExclusive() ? highest : highestExclusive;
+            LockOperation before = isAlone(owner) ? highest : highestExclusive;
             if (rules.isExclusive
                     && before != null
                     && before.token() > owner.token()
@@ -95,7 +113,7 @@ public final class TokenCheck implements HistoryCheck {
             }
             byEmission.add(owner);
             highest = higher(highest, owner);
-            highestExclusive = owner.isExclusive() ? higher(highestExclusive, owner) : highestExclusive;
+            highestExclusive = isAlone(owner) ? higher(highestExclusive, owner) : highestExclusive;
         }
 
         private static boolean areReadersAtOneTime(LockOperation first, LockOperation other) {
@@ -120,7 +138,7 @@ public final class TokenCheck implements HistoryCheck {
                 // Pairs of which one is exclusive were compared when they were emitted.
                 if (before != null
                         && before.token() > owner.token()
-                        && !(rules.isExclusive && (before.isExclusive() || owner.isExclusive()))) {
+                        && !(rules.isExclusive && (isAlone(before) || isAlone(owner)))) {
                     found.add(falling(before, owner));
                 }
             }

@@ -119,6 +119,18 @@ class BeliefCheckTest {
     }
 
     @Test
+    void ownersOfManyPermitsAreCountedByTheirPermits() {
+        told.held(3, semaphore(5), 0, 1, 10, 1)
+                .held(2, semaphore(5), 0, 2, 10, 2)
+                .held(3, semaphore(5), 0, 10, 12, 3);
+        assertThat(told.violations(check)).isEmpty();
+        told.held(semaphore(5), 0, 9, 10, 4);
+        assertThat(told.violations(check))
+                .singleElement()
+                .satisfies(violation -> assertThat(violation.message()).contains("takes 3 of 5", "takes 2 of 5"));
+    }
+
+    @Test
     void theMostGenerousPermitsCount() {
         told.held(semaphore(1), 0, 1, 10, 1).held(semaphore(3), 0, 2, 10, 2).held(semaphore(1), 0, 3, 10, 3);
         assertThat(told.violations(check)).isEmpty();

@@ -4,6 +4,7 @@ import static io.holdfast.testkit.history.Told.MUTEX;
 import static io.holdfast.testkit.history.Told.READ;
 import static io.holdfast.testkit.history.Told.WRITE;
 import static io.holdfast.testkit.history.Told.ms;
+import static io.holdfast.testkit.history.Told.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,20 @@ class QueueCheckTest {
     @Test
     void aReaderThatPassesAWaitingWriterIsFound() {
         told.queued(WRITE, 0, 1, 20).queued(READ, 2, 3, 10);
+        assertThat(told.violations(check)).hasSize(1);
+    }
+
+    @Test
+    void aClaimOfFewPermitsThatPassesOneOfManyIsFound() {
+        told.queued(3, semaphore(3), 0, 1, 20).queued(1, semaphore(3), 2, 3, 10);
+        assertThat(told.violations(check)).hasSize(1);
+    }
+
+    @Test
+    void aClaimThatPassesOnlyOthersThatItFitsWithIsNotSeen() {
+        told.queued(1, semaphore(3), 0, 1, 30).queued(2, semaphore(3), 0, 1, 20).queued(1, semaphore(3), 2, 3, 10);
+        assertThat(told.violations(check)).isEmpty();
+        told.queued(2, semaphore(3), 4, 5, 12);
         assertThat(told.violations(check)).hasSize(1);
     }
 

@@ -33,8 +33,14 @@ final class Told {
     /** Asked, emitted and released at these times; the validity goes on after that. */
     @CanIgnoreReturnValue
     Told held(LockKey lock, long asked, long acquired, long released, long token) {
+        return held(1, lock, asked, acquired, released, token);
+    }
+
+    /** The same, with so many permits. */
+    @CanIgnoreReturnValue
+    Told held(int permits, LockKey lock, long asked, long acquired, long released, long token) {
         HistoryRecorder process = process();
-        long op = process.asked(ms(asked), lock);
+        long op = process.asked(ms(asked), lock, permits);
         process.acquired(ms(acquired), op, token, ms(released + 1_000));
         process.releaseAsked(ms(released), op);
         return this;
@@ -43,8 +49,14 @@ final class Told {
     /** Known to be queued, and emitted, at these times. */
     @CanIgnoreReturnValue
     Told queued(LockKey lock, long asked, long queued, long acquired) {
+        return queued(1, lock, asked, queued, acquired);
+    }
+
+    /** The same, with so many permits. */
+    @CanIgnoreReturnValue
+    Told queued(int permits, LockKey lock, long asked, long queued, long acquired) {
         HistoryRecorder process = process();
-        long op = process.asked(ms(asked), lock);
+        long op = process.asked(ms(asked), lock, permits);
         process.queued(ms(queued), op);
         process.acquired(ms(acquired), op, acquired, ms(acquired + 1));
         return this;

@@ -28,7 +28,7 @@ import reactor.core.publisher.Sinks;
 public final class PostgresDialect implements Dialect {
 
     /** Short, since the driver reads it anew for each call; the columns of an answer are those of its type. */
-    private static final String CALL = "select * from holdfast_call_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)";
+    private static final String CALL = "select * from holdfast_call_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)";
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5)";
 
@@ -86,10 +86,11 @@ public final class PostgresDialect implements Dialect {
                 .bind("$6", kinds(batch))
                 .bind("$7", texts(batch, it -> LockText.mode(it.claim().key().kind())))
                 .bind("$8", numbers(batch, it -> it.claim().key().permits()))
-                .bind("$9", ids(batch))
-                .bind("$10", leases(batch))
-                .bind("$11", numbers(batch, it -> it.claim().attempt()))
-                .bind("$12", filled(new Boolean[batch.size()], batch, Operation::isWatched));
+                .bind("$9", numbers(batch, it -> it.claim().permits()))
+                .bind("$10", ids(batch))
+                .bind("$11", leases(batch))
+                .bind("$12", numbers(batch, it -> it.claim().attempt()))
+                .bind("$13", filled(new Boolean[batch.size()], batch, Operation::isWatched));
         return rows(statement, PostgresDialect::answer);
     }
 

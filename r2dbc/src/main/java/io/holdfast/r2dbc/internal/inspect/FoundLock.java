@@ -74,24 +74,34 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
      *
      * @param at the time of the answer, in microseconds
      */
-    static LockHolder holder(String kind, String id, long slot, long token, long at, long leftMicros) {
+    static LockHolder holder(String kind, String id, long slot, long token, long taken, long at, long leftMicros) {
         boolean isSinceKnown = token <= at;
+        Map<String, String> details = new LinkedHashMap<>();
+        addPermits(details, "permits taken", taken);
+        if (isSinceKnown) {
+            details.put("since", Instant.EPOCH.plus(token, ChronoUnit.MICROS).toString());
+        }
         return new LockHolder(
                 id,
                 holding(kind, slot),
                 token,
                 isSinceKnown ? Optional.of(micros(at - token)) : Optional.empty(),
                 Optional.of(micros(leftMicros)),
-                isSinceKnown
-                        ? Map.of(
-                                "since",
-                                Instant.EPOCH.plus(token, ChronoUnit.MICROS).toString())
-                        : Map.of());
+                details);
+    }
+
+    /** One is the usual. */
+    private static void addPermits(Map<String, String> details, String what, long permits) {
+        if (permits > 1) {
+            details.put(what, Long.toString(permits));
+        }
     }
 
     /**
      * A claim in the queue. One that has not attempted for half of its lease is taken for dead.
      *
+     * @param permits by how many it judges
+     * @param wanted how many of them it wants
      * @param channel of its client; empty for a claim that only looks
      * @param isListening whether that client listens
      */
@@ -99,6 +109,7 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
             String id,
             String mode,
             int permits,
+            long wanted,
             String channel,
             boolean isListening,
             long silentMicros,
@@ -106,6 +117,7 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
         Duration silent = micros(silentMicros);
         Duration lease = Duration.ofMillis(leaseMillis);
         Map<String, String> details = new LinkedHashMap<>();
+        addPermits(details, "permits wanted", wanted);
         details.put("last attempt", Printable.duration(silent) + " ago");
         if (silent.compareTo(lease.dividedBy(2)) >= 0) {
             details.put("stale", "it loses its place when its turn comes");

@@ -35,8 +35,8 @@ final class MariaDbQueries implements LockQueries {
             + " as at_us from holdfast_lock where slot = 0 and %s" + " order by holdfast_lock.name, kind limit %d";
 
     private static final String HOLDERS =
-            "select " + KEY + ", holder, slot, token, expires_us - " + NOW + " as left_us, number from"
-                    + " (select name, kind, slot, token, holder, expires_us,"
+            "select " + KEY + ", holder, slot, token, taken, expires_us - " + NOW + " as left_us, number from"
+                    + " (select name, kind, slot, token, taken, holder, expires_us,"
                     + " row_number() over (partition by name, kind order by expires_us, slot) as place,"
                     + " count(*) over (partition by name, kind) as number"
                     + " from holdfast_lock where holder is not null and expires_us > " + NOW + " and %s) h"
@@ -46,9 +46,9 @@ final class MariaDbQueries implements LockQueries {
             "select " + KEY + ", place, count(*) as number from holdfast_waiter where %s group by"
                     + " holdfast_waiter.name, kind, place";
 
-    private static final String WAITERS = "select " + KEY + ", id, mode, permits, w.channel, lease_ms, " + NOW
+    private static final String WAITERS = "select " + KEY + ", id, mode, permits, taken, w.channel, lease_ms, " + NOW
             + " - looked_us as silent_us, coalesce(c.seen_us > " + NOW + " - 60000000, 0) as listening from"
-            + " (select name, kind, id, mode, permits, channel, lease_ms, looked_us, ticket,"
+            + " (select name, kind, id, mode, permits, taken, channel, lease_ms, looked_us, ticket,"
             + " row_number() over (partition by name, kind order by ticket) as place"
             + " from holdfast_waiter where place = 'queue' and %s) w"
             + " left join holdfast_client c on c.channel = w.channel where w.place <= " + LockReport.MOST_WAITERS
@@ -153,8 +153,10 @@ final class MariaDbQueries implements LockQueries {
         String id = text(row, "holder");
         long slot = number(row, "slot");
         long token = number(row, "token");
+        long taken = number(row, "taken");
         long left = number(row, "left_us");
-        return new Holder(key, at -> FoundLock.holder(key.kind(), id, slot, token, at, left), number(row, "number"));
+        return new Holder(
+                key, at -> FoundLock.holder(key.kind(), id, slot, token, taken, at, left), number(row, "number"));
     }
 
     private static Count count(Readable row) {
@@ -168,6 +170,7 @@ final class MariaDbQueries implements LockQueries {
                         text(row, "id"),
                         text(row, "mode"),
                         (int) number(row, "permits"),
+                        number(row, "taken"),
                         text(row, "channel"),
                         number(row, "listening") != 0,
                         number(row, "silent_us"),

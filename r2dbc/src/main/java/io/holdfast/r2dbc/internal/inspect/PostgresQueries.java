@@ -42,9 +42,11 @@ final class PostgresQueries implements LockQueries {
                where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock' and granted
                  and database = (select oid from pg_database where datname = current_database()))
             select l.name, l.kind, l.token, (extract(epoch from statement_timestamp()) * 1000000)::bigint as at,
-                   held.number as holders, h.ids as holder_ids, h.slots as holder_slots, h.tokens as holder_tokens, h.micros as holder_micros,
+                   held.number as holders, h.ids as holder_ids, h.slots as holder_slots, h.tokens as holder_tokens, h.taken as holder_taken,
+                   h.micros as holder_micros,
                    wait.queued, wait.aside, wait.interested,
-                   w.ids as waiter_ids, w.modes as waiter_modes, w.permits as waiter_permits, w.channels as waiter_channels,
+                   w.ids as waiter_ids, w.modes as waiter_modes, w.permits as waiter_permits, w.wanted as waiter_wanted,
+                   w.channels as waiter_channels,
                    w.listening as waiter_listening, w.micros as waiter_micros, w.leases as waiter_leases
               from (%s) l
              cross join lateral (
@@ -52,7 +54,7 @@ final class PostgresQueries implements LockQueries {
                 where o.name = l.name and o.kind = l.kind and o.holder is not null and o.expires_at > statement_timestamp()) held
              cross join lateral (
                select array_agg(f.holder order by f.expires_at, f.slot) as ids, array_agg(f.slot order by f.expires_at, f.slot) as slots,
-                      array_agg(f.token order by f.expires_at, f.slot) as tokens,
+                      array_agg(f.token order by f.expires_at, f.slot) as tokens, array_agg(f.taken order by f.expires_at, f.slot) as taken,
                       array_agg((extract(epoch from f.expires_at - statement_timestamp()) * 1000000)::bigint order by f.expires_at, f.slot) as micros
                  from (select * from holdfast_lock o
                         where o.name = l.name and o.kind = l.kind and o.holder is not null and o.expires_at > statement_timestamp()
@@ -63,7 +65,8 @@ final class PostgresQueries implements LockQueries {
                  from holdfast_waiter q where q.name = l.name and q.kind = l.kind) wait
              cross join lateral (
                select array_agg(f.id order by f.ticket) as ids, array_agg(f.mode order by f.ticket) as modes,
-                      array_agg(f.permits order by f.ticket) as permits, array_agg(f.channel order by f.ticket) as channels,
+                      array_agg(f.permits order by f.ticket) as permits, array_agg(f.taken order by f.ticket) as wanted,
+                      array_agg(f.channel order by f.ticket) as channels,
                       array_agg(f.channel <> '' and hashtextextended(f.channel, 0) in (select key from listening) order by f.ticket) as listening,
                       array_agg((extract(epoch from statement_timestamp() - f.looked_at) * 1000000)::bigint order by f.ticket) as micros,
                       array_agg(f.lease_ms order by f.ticket) as leases
@@ -127,14 +130,18 @@ final class PostgresQueries implements LockQueries {
         List<String> ids = list(row, "holder_ids", String[].class);
         List<Long> slots = list(row, "holder_slots", Long[].class);
         List<Long> tokens = list(row, "holder_tokens", Long[].class);
+        List<Integer> taken = list(row, "holder_taken", Integer[].class);
         List<Long> left = list(row, "holder_micros", Long[].class);
-        return each(ids, i -> FoundLock.holder(kind, ids.get(i), slots.get(i), tokens.get(i), at, left.get(i)));
+        return each(
+                ids,
+                i -> FoundLock.holder(kind, ids.get(i), slots.get(i), tokens.get(i), taken.get(i), at, left.get(i)));
     }
 
     private static List<LockWaiter> waiters(Readable row) {
         List<String> ids = list(row, "waiter_ids", String[].class);
         List<String> modes = list(row, "waiter_modes", String[].class);
         List<Integer> permits = list(row, "waiter_permits", Integer[].class);
+        List<Integer> wanted = list(row, "waiter_wanted", Integer[].class);
         List<String> channels = list(row, "waiter_channels", String[].class);
         List<Boolean> listening = list(row, "waiter_listening", Boolean[].class);
         List<Long> silent = list(row, "waiter_micros", Long[].class);
@@ -145,6 +152,7 @@ final class PostgresQueries implements LockQueries {
                         ids.get(i),
                         modes.get(i),
                         permits.get(i),
+                        wanted.get(i),
                         channels.get(i),
                         listening.get(i),
                         silent.get(i),

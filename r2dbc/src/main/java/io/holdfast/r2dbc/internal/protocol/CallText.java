@@ -58,6 +58,8 @@ public final class CallText {
                 .append(' ')
                 .append(key.permits())
                 .append(' ')
+                .append(claim.permits())
+                .append(' ')
                 .append(claim.attempt())
                 .append(' ')
                 .append(operation.leaseMillis())

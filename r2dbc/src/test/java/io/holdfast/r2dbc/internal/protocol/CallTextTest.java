@@ -20,7 +20,7 @@ class CallTextTest {
     void operationsAreSentInTheOrderOfTheirLocks() {
         assertThat(CallText.of(List.of(B, A)).batch())
                 .isEqualTo(
-                        "release mutex mutex 1 1 30000 1 61277c0a 69642032|queue mutex mutex 1 1 30000 1 62 696431|");
+                        "release mutex mutex 1 1 1 30000 1 61277c0a 69642032|queue mutex mutex 1 1 1 30000 1 62 696431|");
     }
 
     @Test

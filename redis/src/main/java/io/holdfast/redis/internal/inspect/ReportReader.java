@@ -81,6 +81,7 @@ public final class ReportReader {
     private LockHolder holder(Iterator<?> holder) {
         String id = text(holder.next());
         LockKind kind = kind(holder.next());
+        long taken = number(holder.next());
         String channel = text(holder.next());
         long token = number(holder.next());
         Duration lease = Duration.ofMillis(number(holder.next()));
@@ -88,6 +89,7 @@ public final class ReportReader {
         Duration left = between(now, number(holder.next()));
         boolean isSinceKnown = since != 0;
         Map<String, String> details = new LinkedHashMap<>();
+        addPermits(details, "permits taken", taken);
         if (isSinceKnown) {
             details.put("since", Instant.EPOCH.plus(since, ChronoUnit.MICROS).toString());
         }
@@ -95,6 +97,13 @@ public final class ReportReader {
         addChannel(details, channel);
         Optional<Duration> held = isSinceKnown ? Optional.of(between(since, now)) : Optional.empty();
         return new LockHolder(id, kind, token, held, Optional.of(left), details);
+    }
+
+    /** One is the usual. */
+    private static void addPermits(Map<String, String> details, String what, long permits) {
+        if (permits > 1) {
+            details.put(what, Long.toString(permits));
+        }
     }
 
     /** Absent for a claim that never waited. */
@@ -108,12 +117,14 @@ public final class ReportReader {
     private LockWaiter waiter(Iterator<?> waiter) {
         String id = text(waiter.next());
         LockKind kind = kind(waiter.next());
+        long wanted = number(waiter.next());
         int permits = (int) number(waiter.next());
         String channel = text(waiter.next());
         Duration lease = Duration.ofMillis(number(waiter.next()));
         Duration waiting = between(number(waiter.next()), now);
         Duration silent = between(number(waiter.next()), now);
         Map<String, String> details = new LinkedHashMap<>();
+        addPermits(details, "permits wanted", wanted);
         details.put("last attempt", Printable.duration(silent) + " ago");
         if (silent.compareTo(lease.dividedBy(2)) >= 0) {
             details.put("stale", "it loses its place when its turn comes");

@@ -166,7 +166,7 @@ public final class LockRequests {
                 .number(claim.tokenFloor())
                 .text(claimMillis)
                 .text(channel)
-                .text(word(claim.key().kind()))
+                .text(word(claim))
                 .number(claim.key().permits())
                 .text(channel.isEmpty() ? "" : recipient.secret())
                 .text(recipient.wantsEcho() ? "1" : "0");
@@ -178,6 +178,11 @@ public final class LockRequests {
             case NOTIFY -> "notify";
             case QUEUE -> limit.word();
         };
+    }
+
+    private static String word(LockClaim claim) {
+        String kind = word(claim.key().kind());
+        return claim.permits() == 1 ? kind : kind + ':' + claim.permits();
     }
 
     private static String word(LockKind kind) {

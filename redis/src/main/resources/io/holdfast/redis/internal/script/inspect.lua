@@ -7,7 +7,8 @@
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1; one that was asked for by name is left out when there is nothing of it; one that was come
 --         upon by a key, when it is free, or when an earlier key in ARGV's list is there: so a walk meets each lock once
---         token: 0 for none      holder: {id, kind, channel, token, lease ms, since, expires}, since is 0 when not known      waiter: {id, kind, permits, channel, lease ms, came, looked}
+--         token: 0 for none      holder: {id, kind, taken, channel, token, lease ms, since, expires}, since is 0 when not known
+--         waiter: {id, kind, wanted, permits, channel, lease ms, came, looked}      taken and wanted: so many permits
 --         Times are the server's in microseconds, see record.lua.
 -- Cost    at most 14 inner calls of each lock, O(log n) in its holders and waiters, plus those told of
 
@@ -51,7 +52,7 @@ local function mutex_holders(key)
     return 0, {}, token
   end
   since = tonumber(since) or tonumber(token)
-  return 1, {{id, 'mutex', channel, tonumber(token), tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
+  return 1, {{id, 'mutex', 1, channel, tonumber(token), tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
 -- Those whose time is over are none: the next look ends them.
@@ -60,20 +61,21 @@ local function shared_holders(key, notes)
   if not count then
     return 0, {}
   end
-  local first = redis.call('ZRANGE', key, 0, 0)
-  local note = first[1] and read(':holders', 'HMGET', notes, first[1])
-  if first[1] and not (note and note[1]) then
-    foreign[''] = note and true or nil -- a holder of ours is under both keys
+  local some_first = redis.call('ZRANGE', key, 0, 1)
+  local first = some_first[some_first[1] == '' and 2 or 1] -- '' is no holder, see shared_queue.lua
+  local note = first and read(':holders', 'HMGET', notes, first)
+  if some_first[1] and not (note and note[1]) then
+    foreign[''] = (note or not first) and true or nil -- a holder of ours is under both keys
     return 0, {}
   end
   local some = {}
   local ids = redis.call('ZRANGE', key, '(' .. now_digits, '+inf', 'BYSCORE', 'LIMIT', 0, most_holders, 'WITHSCORES')
   for i = 1, #ids, 2 do
     local entry = redis.call('HMGET', notes, ids[i])[1] or ''
-    local kind, token, lease, since, channel = string.match(entry, '^(%a+) %d+ (%d+) (%d+) (%d+) (.*)$')
+    local kind, taken, token, lease, since, channel = string.match(entry, '^(%a+):?(%d*) %d+ (%d+) (%d+) (%d+) (.*)$')
     if kind then
       table.insert(some,
-        {ids[i], kind, channel, tonumber(token), tonumber(lease), tonumber(since), tonumber(ids[i + 1])})
+        {ids[i], kind, tonumber(taken) or 1, channel, tonumber(token), tonumber(lease), tonumber(since), tonumber(ids[i + 1])})
     end
   end
   return count, some
@@ -86,7 +88,7 @@ local function waiters(queue, notes, front)
   for _, line in ipairs(ahead > 0 and redis.call('LRANGE', front, 0, most_waiters - 1) or {}) do
     local came, lease, looked, channel, id = string.match(line, '^(%d+) %d+ (%d+) (%d+) %d+ %x* (%S*) (.+)$')
     if id then
-      table.insert(some, {id, 'mutex', 1, channel, tonumber(lease), tonumber(came), tonumber(looked)})
+      table.insert(some, {id, 'mutex', 1, 1, channel, tonumber(lease), tonumber(came), tonumber(looked)})
     end
   end
   local count = read(':queue', 'ZCARD', queue)
@@ -100,9 +102,10 @@ local function waiters(queue, notes, front)
     if is_mutex then
       entry = 'mutex 1 ' .. entry
     end
-    local kind, permits, lease, looked, channel = string.match(entry, '^(%a+) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
+    local kind, wanted, permits, lease, looked, channel = string.match(entry, '^(%a+):?(%d*) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
     if kind then
-      table.insert(some, {ids[i], kind, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]), tonumber(looked)})
+      table.insert(some, {ids[i], kind, tonumber(wanted) or 1, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]),
+        tonumber(looked)})
     end
   end
   return ahead + count, some

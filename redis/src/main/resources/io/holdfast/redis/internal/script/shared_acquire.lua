@@ -3,12 +3,13 @@
 -- KEYS    see shared_queue.lua
 -- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify, queue, or queue:N for at most N waiters   5 token floor
 --         6 claim time ms
---         7 the client's channel, empty for a claim that is not watched   8 kind: read, write or semaphore   9 permits
+--         7 the client's channel, empty for a claim that is not watched   8 kind: read, write, semaphore, or semaphore:N to take N permits
+--         9 permits: by how many the claim judges
 --         10 secret of the client   11 1 to have an echo on the channel
 -- Result  {1, token, lease ms} acquired   {2, ms} queued, look again within   {3, ms} not available, look again within
 --         {4, waiters} the queue is full; the claim was not put into it
 --         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written
--- Cost    lock without a holder and without waiters: 8 inner calls, O(1). Else O(log n) in the holders and waiters, plus O(log n)
+-- Cost    lock without a holder and without waiters: 8 inner calls, 9 for several permits, O(1). Else O(log n) in the holders and waiters, plus O(log n)
 --         for each holder whose time is over, and for each waiter that is served, set aside or found gone: once per
 --         waiter. At most 1 024 of them, of which 256 are served.
 
@@ -24,6 +25,10 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6], ARGV[3] ~= '1' and K
   local number, since = digits(token), digits(now)
   redis.call('SET', KEYS[4], number, 'EXAT', format('%d', token / 1000000 + 7200)) -- first: on a server too old for EXAT nothing else is written
   redis.call('ZADD', KEYS[1], digits(now + ms * 1000), ARGV[1])
+  local permits = string.match(ARGV[8], ':(%d+)$')
+  if permits then
+    redis.call('ZADD', KEYS[1], '-' .. digits(permits - 1), '') -- see shared_queue.lua
+  end
   redis.call('HSET', KEYS[7], ARGV[1], ARGV[8] .. ' ' .. ARGV[3] .. ' ' .. number .. ' ' .. ARGV[2] .. ' ' .. since .. ' ' .. ARGV[7])
   redis.call('PEXPIRE', KEYS[1], ms + 1000) -- see shared_queue.lua
   redis.call('PEXPIRE', KEYS[7], ms + 1000)
@@ -34,7 +39,8 @@ end
 --#include shared_queue.lua
 
 local id, lease, waiting, floor, claim_ms = ARGV[1], tonumber(ARGV[2]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-local look = {kind = ARGV[8], permits = tonumber(ARGV[9]), attempt = tonumber(ARGV[3]), lease = ARGV[2], channel = ARGV[7]}
+local look = {word = ARGV[8], kind = string.match(ARGV[8], '^%a+'), taken = taken_by(ARGV[8]), permits = tonumber(ARGV[9]),
+  attempt = tonumber(ARGV[3]), lease = ARGV[2], channel = ARGV[7]}
 
 local now = micros()
 local taken
@@ -56,16 +62,16 @@ end
 
 -- Where this claim stands, and whether a later look of it was here before this one: then this one only gets an answer.
 local function standing()
-  local attempt, token, since = string.match(redis.call('HGET', KEYS[7], id) or '', '^%a+ (%d+) (%d+) %d+ (%d+) ')
-  return tonumber(attempt), tonumber(token), tonumber(since)
+  local word, attempt, token, since = string.match(redis.call('HGET', KEYS[7], id) or '', '^(%S+) (%d+) (%d+) %d+ (%d+) ')
+  return tonumber(attempt), tonumber(token), tonumber(since), word
 end
-local seen, token, since = standing()
+local seen, token, since, held_as = standing()
 local entry, ticket = entry_of(id)
 local queued = not seen and waiter(entry)
 local late = look.attempt < (seen or queued and queued.attempt or 0)
 
 local function save_place()
-  redis.call('HSET', KEYS[3], id, look.kind .. ' ' .. look.permits .. ' ' .. look.attempt .. ' ' .. lease .. ' '
+  redis.call('HSET', KEYS[3], id, look.word .. ' ' .. look.permits .. ' ' .. look.attempt .. ' ' .. lease .. ' '
     .. digits(now) .. ' ' .. digits(floor) .. ' ' .. ARGV[10] .. ' ' .. look.channel)
   keep(KEYS[2], lease)
   keep(KEYS[3], lease)
@@ -111,7 +117,8 @@ elseif token then
       save_token(floor)
     end
   end
-  redis.call('ZREM', KEYS[1], '') -- a server without memory refuses ZADD as the first write, and accepts it as the second
+  look.word = held_as -- it has taken its permits
+  redis.call('ZREM', KEYS[1], ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
   save_holder(now, id, look, token, lease, since)
   return {1, token, lease}
 elseif waiting == 'queue' and not queued then
@@ -128,7 +135,8 @@ elseif waiting ~= 'queue' and queued then
 end
 
 echo(look.channel, ARGV[11])
-local soonest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+local at = surplus > 0 and 1 or 0 -- behind ''
+local soonest = redis.call('ZRANGE', KEYS[1], at, at, 'WITHSCORES')[2]
 local left = math.max(0, (tonumber(soonest or 0) - now) / 1000)
 local rank = redis.call('ZRANK', KEYS[2], id)
 if not rank and queued and not late and waiting == 'queue' then -- the queue expired before its entries

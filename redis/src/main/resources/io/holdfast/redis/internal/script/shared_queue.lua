@@ -2,15 +2,16 @@
 -- Included by them, never run alone.
 --
 -- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix, K is rw or semaphore:
---   1  P{name}:K           ZSET  holding ids by expiry: each ends alone
+--   1  P{name}:K           ZSET  holding ids by expiry: each ends alone. '' comes first, if any has taken more than one permit: its score is
+--                                below zero, by how many they have taken beyond one each
 --   2  P{name}:K:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time)
 --   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor secret channel", of those in the queue; aside: see
---                                waiters.lua
+--                                waiters.lua. permits: by how many it judges
 --   4  P{name}:K:token     STRING  the last token granted; expires two hours after the moment it stands for
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
 --   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of those that hold
--- kind is read, write or semaphore. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
+-- kind is read, write, semaphore, or semaphore:N for a claim that takes N permits, if N is not 1. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
 -- Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
 
 local function micros()
@@ -46,12 +47,29 @@ local function next_token(now, floor)
   return math.max(stored_token() + 1, now, floor)
 end
 
--- Who holds, as far as it matters for who may join: a writer holds alone, so one holder's kind is that of all.
-local count, mode = 0, false
+-- Who holds, as far as it matters for who may join: a writer holds alone, so one holder's kind is that of all. How many permits are taken:
+-- one by each holder, and the surplus.
+local count, surplus, mode = 0, 0, false
+
+local function taken_by(entry)
+  return tonumber(string.match(entry, '^%a+:(%d+)') or 1)
+end
+
+-- A holder of so many permits has come, or has gone if they are negative, and takes its share of the surplus along.
+local function add_surplus(permits)
+  if permits ~= 0 then
+    surplus = surplus + permits
+    if surplus > 0 then
+      redis.call('ZADD', KEYS[1], '-' .. digits(surplus), '')
+    else
+      redis.call('ZREM', KEYS[1], '')
+    end
+  end
+end
 
 local function admits(claim)
   if claim.kind == 'semaphore' then
-    return count < claim.permits
+    return count + claim.taken <= claim.permits
   end
   return count == 0 or (claim.kind == 'read' and mode == 'read')
 end
@@ -71,7 +89,11 @@ local MOST_ENDED = 4096
 local function settle(now)
   local ended = 0
   while true do
-    local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+    local first = redis.pcall('ZRANGE', KEYS[1], 0, 1, 'WITHSCORES')
+    local id, ends, beyond = first[1], first[2], 0
+    if id == '' then
+      id, ends, beyond = first[3], first[4], -tonumber(first[2])
+    end
     if first.err and string.find(first.err, 'WRONGTYPE', 1, true) then
       return nil
     elseif first.err then
@@ -79,15 +101,18 @@ local function settle(now)
     elseif not first[1] then
       return ended
     end
-    local holder = redis.call('HGET', KEYS[7], first[1])
+    local holder = id and redis.call('HGET', KEYS[7], id)
     if not holder then
       return nil
-    elseif tonumber(first[2]) > now or ended == MOST_ENDED then
-      count, mode = redis.call('ZCARD', KEYS[1]), string.match(holder, '^%a+')
+    end
+    surplus = beyond
+    if tonumber(ends) > now or ended == MOST_ENDED then
+      count, mode = redis.call('ZCARD', KEYS[1]) + math.max(0, surplus - 1), string.match(holder, '^%a+')
       return ended
     end
-    redis.call('ZREM', KEYS[1], first[1])
-    redis.call('HDEL', KEYS[7], first[1])
+    redis.call('ZREM', KEYS[1], id)
+    redis.call('HDEL', KEYS[7], id)
+    add_surplus(1 - taken_by(holder))
     ended = ended + 1
   end
 end
@@ -98,7 +123,7 @@ local kept = 0
 local function save_holder(now, id, claim, token, ms, since)
   redis.call('ZADD', KEYS[1], digits(now + ms * 1000), id)
   redis.call('HSET', KEYS[7], id,
-    claim.kind .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. digits(since) .. ' '
+    claim.word .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. digits(since) .. ' '
       .. claim.channel)
   if ms > kept then
     kept = ms
@@ -110,22 +135,23 @@ end
 -- Makes the claim a holder for ms, with a token that was saved before.
 local function hold(now, id, claim, token, ms)
   save_holder(now, id, claim, token, ms, now)
-  count, mode = count + 1, claim.kind
+  count, mode = count + claim.taken, claim.kind
+  add_surplus(claim.taken - 1)
 end
 
 local keys = KEYS -- as waiters.lua names them
 
 -- Of an entry in KEYS[3].
-local LEASE_AND_LOOKED = '^%a+ %d+ %d+ (%d+) (%d+) '
+local LEASE_AND_LOOKED = '^%S+ %d+ %d+ (%d+) (%d+) '
 
 --#include waiters.lua
 
 -- What is known of a waiter; nil without an entry.
 local function waiter(entry)
-  local kind, permits, attempt, lease, looked, floor, secret, channel =
-    string.match(entry or '', '^(%a+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
-  return kind and {kind = kind, permits = tonumber(permits), attempt = tonumber(attempt), lease = tonumber(lease),
-    looked = tonumber(looked), floor = tonumber(floor), secret = secret, channel = channel}
+  local word, permits, attempt, lease, looked, floor, secret, channel =
+    string.match(entry or '', '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
+  return word and {word = word, kind = string.match(word, '^%a+'), taken = taken_by(word), permits = tonumber(permits),
+    attempt = tonumber(attempt), lease = tonumber(lease), looked = tonumber(looked), floor = tonumber(floor), secret = secret, channel = channel}
 end
 
 -- Makes the waiter a holder until it confirms, and tells it; false when nobody receives that.

@@ -11,7 +11,7 @@
 --         a PUBLISH for each that is served or comes to the head, and for each of at most 64 claims that want a hint.
 --         Measured: docs/reference/redis-script-cost.md
 
--- The usual: the claim holds the lock, each attempt of it was answered, and there are no waiters.
+-- The usual: the claim holds the lock, or one permit, each attempt of it was answered, and there are no waiters.
 local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
 if not is_wanted and ARGV[5] == '0' then
   local ends, time = redis.pcall('ZSCORE', KEYS[1], ARGV[1]), redis.call('TIME')
@@ -38,12 +38,14 @@ if is_wanted then
 end
 
 -- The last look of this claim that was seen here, even if its time is over; nil for none.
-local seen = tonumber(string.match(redis.call('HGET', KEYS[7], id) or '', '^%a+ (%d+) '))
+local entry = redis.call('HGET', KEYS[7], id) or ''
+local seen = tonumber(string.match(entry, '^%S+ (%d+) '))
 local ended = settle(now)
 local held = ended and redis.call('ZREM', KEYS[1], id) == 1
 if held then
   redis.call('HDEL', KEYS[7], id)
-  count = count - 1
+  count = count - taken_by(entry)
+  add_surplus(1 - taken_by(entry))
 elseif not seen then
   local claim = waiter(entry_of(id))
   if claim then

@@ -19,7 +19,7 @@ for i = 1, #KEYS / 2 do
   local held = type(expiry) == 'string' and tonumber(expiry) > now and type(redis.pcall('HGET', notes, id)) == 'string'
   if held then
     if not is_written then
-      redis.call('ZREM', holders, '') -- a server without memory refuses ZADD as the first write, and accepts it as the second
+      redis.call('ZREM', holders, ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
       is_written = true
     end
     redis.call('ZADD', holders, string.format('%.0f', now + lease * 1000), id)

@@ -17,6 +17,7 @@ import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.queue.QueueStanding;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -120,20 +121,26 @@ public final class QueueInspection {
                 content.czxid(),
                 Optional.empty(),
                 Optional.empty(),
-                details(node, content));
+                details(node, "permits taken", content));
     }
 
     private static LockWaiter waiter(QueueNode node, Content content) {
         return new LockWaiter(
-                claimId(node, content), node.kind(), node.permits(), Optional.empty(), details(node, content));
+                claimId(node, content),
+                node.kind(),
+                node.permits(),
+                Optional.empty(),
+                details(node, "permits wanted", content));
     }
 
-    private static Map<String, String> details(QueueNode node, Content content) {
-        return Map.of(
-                "session",
-                "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives",
-                "in the queue since",
-                Instant.ofEpochMilli(content.ctime()).toString());
+    private static Map<String, String> details(QueueNode node, String permits, Content content) {
+        Map<String, String> details = new LinkedHashMap<>();
+        if (node.taken() > 1) {
+            details.put(permits, Integer.toString(node.taken()));
+        }
+        details.put("session", "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives");
+        details.put("in the queue since", Instant.ofEpochMilli(content.ctime()).toString());
+        return details;
     }
 
     private static String claimId(QueueNode node, Content content) {

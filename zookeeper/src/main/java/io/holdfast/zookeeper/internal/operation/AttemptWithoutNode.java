@@ -36,7 +36,8 @@ record AttemptWithoutNode(AcquireOperation acquire) {
                             () -> Optional.ofNullable(QueuePosition.blockerOfNewcomer(
                                     listed.get(),
                                     acquire.claim().key().kind(),
-                                    acquire.claim().key().permits())))
+                                    acquire.claim().key().permits(),
+                                    acquire.claim().permits())))
                     .flatMap(blocker -> blocker.map(otherwise).orElseGet(acquire::enter));
         });
     }

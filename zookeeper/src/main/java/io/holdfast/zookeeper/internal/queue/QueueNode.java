@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One claim's node in the queue of a lock. Its name says all that others have to know of it, so that one list of names is enough to
- * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}.
+ * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}, with {@code <permits>-<taken>} for a claim of a semaphore that takes
+ * several. Numbers of permits have the base 36: the length of names limits that of a queue.
  *
  * <p>The session is in the name because a node belongs to its claim in the session that made it only: a claim never adopts a node that an
  * earlier session left (CURATOR-604).
@@ -18,17 +19,24 @@ import org.jspecify.annotations.Nullable;
  * @param name the node's name
  * @param claimId the claim's id without the label of its owner, encoded
  * @param kind the kind of lock that it wants
- * @param permits how many may hold the lock together, by this claim's judgement
+ * @param permits how many permits may be taken together, by this claim's judgement
+ * @param taken how many of them it takes
  * @param sessionId the session that made it
  * @param sequence the number that the server gave it; its place in the queue, and nothing else: it starts again when the parent does
  */
-public record QueueNode(String name, String claimId, LockKind kind, int permits, long sessionId, int sequence) {
+public record QueueNode(
+        String name, String claimId, LockKind kind, int permits, int taken, long sessionId, int sequence) {
 
     /** The order of a queue: by number. */
     static final Comparator<QueueNode> ORDER =
             Comparator.comparingInt(QueueNode::sequence).thenComparing(QueueNode::name);
 
     private static final char SEPARATOR = '_';
+
+    /** Between the permits and how many of them are taken, if that is not one. */
+    private static final char OF_THESE = '-';
+
+    private static final int BASE = Character.MAX_RADIX;
 
     /** The server writes ten. */
     private static final int MOST_DIGITS = 10;
@@ -38,7 +46,8 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
         return NodeNames.ofClaim(claim)
                 + SEPARATOR
                 + letter(claim.key().kind())
-                + claim.key().permits()
+                + Integer.toString(claim.key().permits(), BASE)
+                + (claim.permits() == 1 ? "" : OF_THESE + Integer.toString(claim.permits(), BASE))
                 + SEPARATOR
                 + Long.toHexString(sessionId)
                 + SEPARATOR;
@@ -62,10 +71,16 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
             return null;
         }
         try {
-            int permits = Integer.parseInt(name, first + 2, second, 10);
+            int end = name.lastIndexOf(OF_THESE, second);
+            boolean takesMany = end > first;
+            int permits = Integer.parseInt(name, first + 2, takesMany ? end : second, BASE);
+            int taken = takesMany ? Integer.parseInt(name, end + 1, second, BASE) : 1;
+            if (taken < 1 || (takesMany && kind != LockKind.SEMAPHORE)) {
+                return null;
+            }
             long session = Long.parseUnsignedLong(name, second + 1, third, 16);
             int sequence = Integer.parseInt(name, third + 1, name.length(), 10);
-            return new QueueNode(name, name.substring(0, first), kind, permits, session, sequence);
+            return new QueueNode(name, name.substring(0, first), kind, permits, taken, session, sequence);
         } catch (NumberFormatException notOurs) {
             return null;
         }

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A mutex or the write side is held by the first node.
  *   <li>The read side is held by every node without a writer in front.
- *   <li>A semaphore is held by the nodes from the front, up to the first that has as many in front as its own permits.
+ *   <li>A semaphore is held by the nodes from the front, up to the first that does not fit into its own permits together with those in front. So one that
+ *       takes many holds back those behind it.
  * </ul>
  *
  * <p>A list may have thousands of names. Of most of them only the number at the end is read: see {@link Names}.
@@ -64,20 +65,24 @@ public sealed interface QueuePosition {
      * @param names those in the queue, in any order
      * @param kind its kind
      * @param permits by its own judgement
+     * @param taken how many of them it takes
      * @return a node that is in its way; null when it would not have to wait
      */
-    static @Nullable QueueNode blockerOfNewcomer(Collection<String> names, LockKind kind, int permits) {
+    static @Nullable QueueNode blockerOfNewcomer(Collection<String> names, LockKind kind, int permits, int taken) {
         Names queue = new Names(names);
         QueueNode nearest = queue.nearestInFront(null, kind);
         if (kind != LockKind.SEMAPHORE || nearest == null) {
             return nearest;
         }
         List<QueueNode> front = queue.someInFront(null, permits);
-        boolean isFree = front.size() < permits && holders(front) == front.size();
+        boolean isFree = front.size() < permits && Holding.of(front).hasRoomFor(permits, taken);
         return isFree ? null : nearest;
     }
 
-    /** With more in front than its own permits and those of the nearest one, neither of the two holds. Usually that decides. */
+    /**
+     * With more in front than its own permits and those of the nearest one, neither of the two holds, since each takes one at least. Usually that
+     * decides.
+     */
     private static QueuePosition ofPermit(Names queue, QueueNode own) {
         QueueNode nearest = queue.nearestInFront(own, own.kind());
         if (nearest == null) {
@@ -89,21 +94,36 @@ public sealed interface QueuePosition {
         if (front.size() >= enough) {
             return new Behind(nearest.name());
         }
-        boolean allHold = holders(front) == front.size();
-        if (!allHold) {
+        Holding holding = Holding.of(front);
+        if (!holding.byAll()) {
             return new Behind(nearest.name());
         }
-        return front.size() < own.permits() ? new Holder(queue.isFollowed(own)) : new AtTheHead();
+        return holding.hasRoomFor(own.permits(), own.taken()) ? new Holder(queue.isFollowed(own)) : new AtTheHead();
     }
 
-    /** How many hold a semaphore, of those at its front; in any order. */
-    private static int holders(List<QueueNode> front) {
-        List<QueueNode> inOrder = front.stream().sorted(QueueNode.ORDER).toList();
-        int holders = 0;
-        while (holders < inOrder.size() && holders < inOrder.get(holders).permits()) {
-            holders++;
+    /**
+     * Of the nodes at the front of a semaphore.
+     *
+     * @param byAll whether all of them hold
+     * @param taken how many permits those have taken that hold
+     */
+    record Holding(boolean byAll, long taken) {
+
+        /** Of nodes in any order. */
+        static Holding of(List<QueueNode> front) {
+            long taken = 0;
+            for (QueueNode node : front.stream().sorted(QueueNode.ORDER).toList()) {
+                if (taken + node.taken() > node.permits()) {
+                    return new Holding(false, taken);
+                }
+                taken += node.taken();
+            }
+            return new Holding(true, taken);
         }
-        return holders;
+
+        boolean hasRoomFor(int permits, int more) {
+            return byAll && taken + more <= permits;
+        }
     }
 
     /**

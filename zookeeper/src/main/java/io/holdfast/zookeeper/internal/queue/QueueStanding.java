@@ -22,19 +22,21 @@ public record QueueStanding(List<QueueNode> holders, List<QueueNode> waiters) {
                 .sorted(QueueNode.ORDER)
                 .toList();
         int holders = 0;
-        while (holders < queue.size() && holds(queue, holders)) {
+        long taken = 0;
+        while (holders < queue.size() && holds(queue, holders, taken)) {
+            taken += queue.get(holders).taken();
             holders++;
         }
         return new QueueStanding(queue.subList(0, holders), queue.subList(holders, queue.size()));
     }
 
     /** All in front of it hold. */
-    private static boolean holds(List<QueueNode> queue, int place) {
+    private static boolean holds(List<QueueNode> queue, int place, long taken) {
         QueueNode node = queue.get(place);
         return switch (node.kind()) {
             case MUTEX, WRITE -> place == 0;
             case READ -> place == 0 || !queue.get(place - 1).blocks(node.kind());
-            case SEMAPHORE -> place < node.permits();
+            case SEMAPHORE -> taken + node.taken() <= node.permits();
         };
     }
 }

@@ -51,12 +51,13 @@ final class PlainQueuePosition {
      * @param queue in order
      * @param kind its kind
      * @param permits by its own judgement
+     * @param taken how many of them it takes
      * @return the node whose end would be worth an attempt; null when it would not have to wait
      */
-    static QueueNode blockerOfNewcomer(List<QueueNode> queue, LockKind kind, int permits) {
+    static QueueNode blockerOfNewcomer(List<QueueNode> queue, LockKind kind, int permits, int taken) {
         if (kind == LockKind.SEMAPHORE) {
             int holders = holders(queue);
-            boolean isFree = holders == queue.size() && holders < permits;
+            boolean isFree = holders == queue.size() && taken(queue) + taken <= permits;
             return isFree ? null : queue.get(queue.size() - 1);
         }
         int blocker = blockerOf(queue, kind);
@@ -85,10 +86,15 @@ final class PlainQueuePosition {
 
     private static int holders(List<QueueNode> queue) {
         int holders = 0;
-        while (holders < queue.size() && holders < queue.get(holders).permits()) {
+        while (holders < queue.size()
+                && taken(queue.subList(0, holders + 1)) <= queue.get(holders).permits()) {
             holders++;
         }
         return holders;
+    }
+
+    private static long taken(List<QueueNode> nodes) {
+        return nodes.stream().mapToLong(QueueNode::taken).sum();
     }
 
     private static int indexOf(List<QueueNode> queue, String own) {

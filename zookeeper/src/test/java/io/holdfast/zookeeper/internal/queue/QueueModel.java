@@ -78,8 +78,13 @@ final class QueueModel {
         return switch (kinds) {
             case "MUTEX" -> "m1";
             case "READ_WRITE" -> random.nextBoolean() ? "r1" : "w1";
-            default -> "s" + (1 + random.nextInt(4));
+            default -> permits(1 + random.nextInt(4));
         };
+    }
+
+    private String permits(int permits) {
+        int taken = 1 + random.nextInt(permits);
+        return taken == 1 ? "s" + permits : "s" + permits + "-" + taken;
     }
 
     private void arrive() {

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,10 +29,39 @@ class QueueNodeTest {
         String name = QueueNode.prefix(claim, SESSION) + "0000000042";
         QueueNode node = QueueNode.parse(name);
         assertThat(node)
-                .isEqualTo(new QueueNode(name, "a-b%5Fc%2Fd", kind, claim.key().permits(), SESSION, 42));
+                .isEqualTo(new QueueNode(name, "a-b%5Fc%2Fd", kind, claim.key().permits(), 1, SESSION, 42));
         assertThat(node.belongsTo(claim, SESSION)).isTrue();
         assertThat(node.belongsTo(claim, SESSION + 1)).as("another session's").isFalse();
         assertThat(node.belongsTo(claim("other", kind), SESSION)).isFalse();
+    }
+
+    @Test
+    void permitsAreInTheNameIfThereAreSeveral() {
+        LockClaim claim = claim("id", LockKind.SEMAPHORE).withPermits(5);
+        String name = QueueNode.prefix(claim, 0x1a) + "0000000042";
+        assertThat(name).isEqualTo("id_s7-5_1a_0000000042");
+        assertThat(QueueNode.parse(name)).isEqualTo(new QueueNode(name, "id", LockKind.SEMAPHORE, 7, 5, 0x1a, 42));
+        assertThat(QueueNode.prefix(claim.withPermits(1), 0x1a)).isEqualTo("id_s7_1a_");
+    }
+
+    /** A queue is as long as its names allow: see QueueLimit. */
+    @Test
+    void namesHaveSeventyFiveCharactersAtMost() {
+        int most = Integer.MAX_VALUE;
+        LockClaim claim = LockClaim.first(
+                new LockKey(LockKind.SEMAPHORE, "lock", most),
+                "0123456789abcdef".repeat(2) + "@label",
+                Duration.ofSeconds(1),
+                Waiting.QUEUE);
+        String name = QueueNode.prefix(claim.withPermits(most), -1) + "2147483646";
+        assertThat(name).hasSize(75);
+        assertThat(QueueNode.parse(name).permits()).isEqualTo(most);
+        assertThat(QueueNode.parse(name).taken()).isEqualTo(most);
+    }
+
+    @Test
+    void hyphenInAnIdIsNotTakenForPermits() {
+        assertThat(QueueNode.parse("a-b_s7_1a_0000000042").taken()).isOne();
     }
 
     @ParameterizedTest
@@ -56,6 +86,12 @@ class QueueNodeTest {
                 "id_m1_abc_0000000001_",
                 "id_m1_abc_1_0000000001",
                 "id_m1__0000000001",
+                "id_m1-1_abc_0000000001",
+                "id_s3-_abc_0000000001",
+                "id_s-2_abc_0000000001",
+                "id_s3-0_abc_0000000001",
+                "id_s3--1_abc_0000000001",
+                "id_s3-1-1_abc_0000000001",
                 "id__abc_0000000001",
                 "id_m1",
                 "____",

@@ -68,7 +68,12 @@ class QueuePositionTest {
         "s2 s2 s1 s9,       holds | holds | head | behind 2",
         "s9 s9 s1,          holds | holds | head",
         "s1 s1,             holds | head",
-        "s2147483647 s2147483647 s1, holds | holds | head"
+        "szik0zj szik0zj s1, holds | holds | head",
+        "s5-3 s5-2 s5,      holds | holds | head",
+        "s5-3 s5-3 s5 s5,   holds | head | behind 1 | behind 2",
+        "s5 s5-5 s5,        holds | head | behind 1",
+        "s3-2 s6-4 s6,      holds | holds | head",
+        "szik0zj-zik0zj szik0zj-zik0zj s1, holds | head | behind 1"
     })
     void nodesStandWhereTheNamesSay(String kinds, String expected) {
         List<QueueNode> queue = queue(kinds);
@@ -92,12 +97,17 @@ class QueuePositionTest {
                 "s2,       s2, free",
                 "s2 s2,    s2, 1",
                 "s2 s2,    s3, free",
-                "s2 s2 s2, s9, 2"
+                "s2 s2 s2, s9, 2",
+                "s5-3,     s5-2, free",
+                "s5-3,     s5-3, 0",
+                "s5-3 s5-3, s9, 1",
+                "'',       s5-5, free",
+                "s5,       s5-5, 0"
             })
     void newcomerHasToWaitExactlyWhenItWouldNotHold(String kinds, String newcomer, Integer blocker) {
         List<QueueNode> queue = queue(kinds);
         QueueNode node = QueueNode.parse("new_" + newcomer + "_1_0000000099");
-        QueueNode found = QueuePosition.blockerOfNewcomer(names(queue), node.kind(), node.permits());
+        QueueNode found = QueuePosition.blockerOfNewcomer(names(queue), node.kind(), node.permits(), node.taken());
         assertThat(found == null ? null : (Integer) index(queue, found.name())).isEqualTo(blocker);
         List<QueueNode> with = new ArrayList<>(queue);
         with.add(node);
@@ -137,7 +147,8 @@ class QueuePositionTest {
             for (int i = random.nextInt(12); i > 0; i--) {
                 char kind = kinds.charAt(random.nextInt(kinds.length()));
                 int permits = kind == 's' ? 1 + random.nextInt(6) : 1;
-                names.add("c%d_%c%d_1_%010d".formatted(i, kind, permits, random.nextInt(30)));
+                String taken = kind == 's' && random.nextBoolean() ? "-" + (1 + random.nextInt(permits)) : "";
+                names.add("c%d_%c%d%s_1_%010d".formatted(i, kind, permits, taken, random.nextInt(30)));
             }
             Collections.shuffle(names, random);
             List<QueueNode> inOrder = PlainQueuePosition.inOrder(names);
@@ -154,9 +165,10 @@ class QueuePositionTest {
             }
             LockKind newcomer =
                     kinds.equals("m") ? LockKind.MUTEX : kinds.equals("s") ? LockKind.SEMAPHORE : LockKind.READ;
-            assertThat(QueuePosition.blockerOfNewcomer(names, newcomer, 3))
+            int taken = 1 + random.nextInt(3);
+            assertThat(QueuePosition.blockerOfNewcomer(names, newcomer, 3, taken))
                     .as("%s to %s", newcomer, names)
-                    .isEqualTo(PlainQueuePosition.blockerOfNewcomer(inOrder, newcomer, 3));
+                    .isEqualTo(PlainQueuePosition.blockerOfNewcomer(inOrder, newcomer, 3, taken));
         }
     }
 
@@ -181,7 +193,7 @@ class QueuePositionTest {
             List<QueueNode> queue = queue(String.join(
                     " ",
                     random.ints(1 + random.nextInt(8), 1, 4)
-                            .mapToObj(n -> "s" + n)
+                            .mapToObj(n -> "s" + n + "-" + (1 + random.nextInt(n)))
                             .toList()));
             QueueNode gone = queue.get(random.nextInt(queue.size()));
             List<QueueNode> rest =

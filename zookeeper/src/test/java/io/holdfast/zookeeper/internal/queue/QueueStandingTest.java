@@ -21,7 +21,12 @@ class QueueStandingTest {
     private static final long SESSION = 0x1a2b;
 
     private static String name(LockKey key, int number) {
-        LockClaim claim = LockClaim.first(key, "c" + number + "@orders:h:1", Duration.ofSeconds(30), Waiting.QUEUE);
+        return name(key, 1, number);
+    }
+
+    private static String name(LockKey key, int taken, int number) {
+        LockClaim claim = LockClaim.first(key, "c" + number + "@orders:h:1", Duration.ofSeconds(30), Waiting.QUEUE)
+                .withPermits(taken);
         return QueueNode.prefix(claim, SESSION) + "%010d".formatted(number);
     }
 
@@ -40,7 +45,8 @@ class QueueStandingTest {
             List<String> names = new ArrayList<>(List.of("no-place"));
             int nodes = random.nextInt(8);
             for (int i = 0; i < nodes; i++) {
-                names.add(name(any(random, isSemaphore), 10 * i + random.nextInt(10)));
+                LockKey key = any(random, isSemaphore);
+                names.add(name(key, 1 + random.nextInt(key.permits()), 10 * i + random.nextInt(10)));
             }
             Collections.shuffle(names, random);
 

@@ -1,0 +1,265 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Claims of a semaphore that take several permits. */
+interface PermitsContract extends LockBackendUnderTest {
+
+    private void needsManyPermits() {
+        assumeTrue(backend().features().contains(LockFeature.MANY_PERMITS), "needs MANY_PERMITS");
+    }
+
+    private void needsManyPermitsAndAQueue() {
+        needsManyPermits();
+        assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
+    }
+
+    private static Contender queued(Contest contest, int taken, int permits) {
+        return contest.queued(contest.permits(taken, permits, Waiting.QUEUE).watching());
+    }
+
+    @Test
+    default void manyPermitsAreTakenAndGivenBackTogether() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            Contender three = contest.permits(3, 5, Waiting.NONE);
+            long first = three.mustAcquire();
+            contest.permits(3, 5, Waiting.NONE).mustBeRefused();
+            long second = contest.permits(2, 5, Waiting.NONE).mustAcquire();
+            assertThat(second).as("a token for all permits of a claim").isGreaterThan(first);
+            contest.permits(1, 5, Waiting.NONE).mustBeRefused();
+            assertThat(three.release()).isEqualTo(Ownership.HELD);
+            contest.permits(4, 5, Waiting.NONE).mustBeRefused();
+            assertThat(contest.permits(3, 5, Waiting.NONE).mustAcquire()).isGreaterThan(second);
+            contest.permits(1, 5, Waiting.NONE).mustBeRefused();
+        }
+    }
+
+    @Test
+    default void oneClaimMayTakeAllPermits() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            Contender all = contest.permits(1_000, 1_000, Waiting.NONE);
+            all.mustAcquire();
+            contest.permits(1, 1_000, Waiting.NONE).mustBeRefused();
+            all.release();
+            contest.permits(1, 1_000, Waiting.NONE).mustAcquire();
+            contest.permits(1_000, 1_000, Waiting.NONE).mustBeRefused();
+            contest.permits(999, 1_000, Waiting.NONE).mustAcquire();
+        }
+    }
+
+    @Test
+    default void claimOfManyPermitsThatIsRefusedLeavesNothing() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            contest.permits(1, 3, Waiting.NONE).mustAcquire();
+            contest.permits(3, 3, Waiting.NONE).mustBeRefused();
+            contest.permits(2, 3, Waiting.NONE).mustAcquire();
+        }
+    }
+
+    @Test
+    default void claimOfManyPermitsThatIsRepeatedCountsOnce() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            Contender two = contest.permits(2, 3, Waiting.NONE);
+            long token = two.mustAcquire();
+            assertThat(two.mustAcquire()).isEqualTo(token);
+            assertThat(Contender.token(two.lookAs(1))).isEqualTo(token);
+            contest.permits(2, 3, Waiting.NONE).mustBeRefused();
+            contest.permits(1, 3, Waiting.NONE).mustAcquire();
+            two.release();
+            contest.permits(2, 3, Waiting.NONE).mustAcquire();
+        }
+    }
+
+    @Test
+    default void secondReleaseOfManyPermitsFreesNothing() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            Contender two = contest.permits(2, 4, Waiting.NONE);
+            two.mustAcquire();
+            contest.permits(2, 4, Waiting.NONE).mustAcquire();
+            assertThat(two.release()).isEqualTo(Ownership.HELD);
+            assertThat(two.release()).isEqualTo(Ownership.NOT_HELD);
+            contest.permits(3, 4, Waiting.NONE).mustBeRefused();
+            contest.permits(2, 4, Waiting.NONE).mustAcquire();
+            contest.permits(1, 4, Waiting.NONE).mustBeRefused();
+        }
+    }
+
+    /** The store knows how many permits a claim has taken: its renewal and its release need not say it. */
+    @Test
+    default void renewalAndReleaseNeedNotSayHowManyPermits() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            Contender all = contest.permits(3, 3, Waiting.NONE);
+            all.mustAcquire();
+            all.mustHoldAs(all.claim().withPermits(1));
+            contest.permits(1, 3, Waiting.NONE).mustBeRefused();
+            assertThat(all.release()).isEqualTo(Ownership.HELD);
+            contest.permits(3, 3, Waiting.NONE).mustAcquire();
+        }
+    }
+
+    @Test
+    default void claimOfManyPermitsIsJudgedByItsOwnLimit() {
+        needsManyPermits();
+        try (Contest contest = new Contest(this)) {
+            Contender two = contest.permits(2, 2, Waiting.NONE);
+            two.mustAcquire();
+            contest.permits(3, 4, Waiting.NONE).mustBeRefused();
+            contest.permits(3, 5, Waiting.NONE).mustAcquire();
+            contest.permits(1, 5, Waiting.NONE).mustBeRefused();
+            two.release();
+            contest.permits(1, 3, Waiting.NONE).mustBeRefused();
+            contest.permits(1, 4, Waiting.NONE).mustAcquire();
+        }
+    }
+
+    @Test
+    default void firstWaiterThatWantsManyPermitsIsNotPassedByOthers() {
+        needsManyPermitsAndAQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender one = contest.permits(1, 3, Waiting.NONE);
+            Contender other = contest.permits(1, 3, Waiting.NONE);
+            one.mustAcquire();
+            other.mustAcquire();
+            Contender large = queued(contest, 3, 3);
+            Contender small = queued(contest, 1, 3);
+            contest.permits(1, 3, Waiting.NONE).mustBeRefused();
+            one.release();
+            small.mustQueue();
+            large.mustNotHold();
+            contest.permits(1, 3, Waiting.NONE).mustBeRefused();
+            other.release();
+            large.mustBeGranted();
+            small.mustNotHold();
+            small.mustNotHaveBeenPushed();
+            large.release();
+            small.mustBeGranted();
+        }
+    }
+
+    @Test
+    default void permitsThatGetFreeGoToTheFirstWaitersThatFit() {
+        needsManyPermitsAndAQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender all = contest.permits(4, 4, Waiting.NONE);
+            all.mustAcquire();
+            Contender one = queued(contest, 1, 4);
+            Contender two = queued(contest, 2, 4);
+            Contender another = queued(contest, 2, 4);
+            Contender last = queued(contest, 1, 4);
+            all.release();
+            one.mustBeGranted();
+            two.mustBeGranted();
+            another.mustNotHold();
+            last.mustNotHold();
+            one.release();
+            another.mustBeGranted();
+            last.mustNotHold();
+            two.release();
+            last.mustBeGranted();
+        }
+    }
+
+    @Test
+    default void waiterOfManyPermitsThatLeavesLetsTheOthersPass() {
+        needsManyPermitsAndAQueue();
+        try (Contest contest = new Contest(this)) {
+            contest.permits(1, 3, Waiting.NONE).mustAcquire();
+            Contender large = queued(contest, 3, 3);
+            Contender one = queued(contest, 1, 3);
+            Contender other = queued(contest, 1, 3);
+            assertThat(large.release()).isEqualTo(Ownership.NOT_HELD);
+            one.mustBeGranted();
+            other.mustBeGranted();
+            contest.permits(1, 3, Waiting.NONE).mustBeRefused();
+        }
+    }
+
+    @Test
+    default void holderOfManyPermitsThatExpiresMakesRoomForSeveral() {
+        needsManyPermitsAndAQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender expired = contest.permits(3, 3, lease(), Waiting.NONE);
+            expired.mustAcquire();
+            Contender two = queued(contest, 2, 3);
+            Contender one = queued(contest, 1, 3);
+            Contender last = queued(contest, 1, 3);
+            makeExpire(expired.claim());
+            two.mustBeGranted();
+            one.mustBeGranted();
+            last.mustNotHold();
+            expired.mustNotHold();
+        }
+    }
+
+    @Test
+    default void holdersThatExpireMakeRoomForOneOfManyPermits() {
+        needsManyPermitsAndAQueue();
+        try (Contest contest = new Contest(this)) {
+            Contender one = contest.permits(1, 3, lease(), Waiting.NONE);
+            Contender two = contest.permits(2, 3, lease(), Waiting.NONE);
+            one.mustAcquire();
+            two.mustAcquire();
+            Contender large = queued(contest, 3, 3);
+            makeExpire(one.claim());
+            makeExpire(two.claim());
+            large.mustBeGranted();
+            contest.permits(1, 3, Waiting.NONE).mustBeRefused();
+        }
+    }
+
+    @Test
+    default void holdersAndWaitersTellTheirPermits() {
+        needsManyPermits();
+        assumeTrue(backend().features().contains(LockFeature.HOLDERS), "needs HOLDERS");
+        try (Contest contest = new Contest(this)) {
+            Contender two = contest.permits(2, 3, Waiting.NONE);
+            Contender one = contest.permits(1, 3, Waiting.NONE);
+            two.mustAcquire();
+            one.mustAcquire();
+            LockKey key = LockKey.of(LockKind.SEMAPHORE, contest.name());
+            tellTheirPermits(contest.answer(backend().holders(key).collectList()));
+            LockInspector inspector = inspector();
+            if (inspector != null) {
+                Contender waiter = contest.permits(3, 3, Waiting.QUEUE).watching();
+                LockAttempt unused = waiter.look();
+                LockReport report =
+                        contest.answer(inspector.inspect(contest.name()).single());
+                tellTheirPermits(report.holders());
+                if (backend().features().contains(LockFeature.FIFO)) {
+                    assertThat(report.waiters()).singleElement().satisfies(PermitsContract::tellsItsPermits);
+                }
+            }
+        }
+    }
+
+    private static void tellTheirPermits(List<LockHolder> holders) {
+        assertThat(holders).hasSize(2);
+        assertThat(holders.get(0).details()).containsEntry("permits taken", "2");
+        assertThat(holders.get(1).details()).doesNotContainKey("permits taken");
+    }
+
+    private static void tellsItsPermits(LockWaiter waiter) {
+        assertThat(waiter.permits()).isEqualTo(3);
+        assertThat(waiter.details()).containsEntry("permits wanted", "3");
+    }
+}
