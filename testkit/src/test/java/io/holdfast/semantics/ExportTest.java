@@ -43,6 +43,20 @@ class ExportTest {
     }
 
     @Test
+    void aLeaseOfALaterAttemptIsAdoptedTooAndReleased() {
+        LockLease rivals = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> waiting = world.subscribe(world.lock().acquire());
+        world.pass(LEASE);
+        world.subscribe(rivals.release());
+        LockLease lease = world.only(waiting);
+        assertThat(world.claims.get(NAME).attempt()).isGreaterThan(1);
+        LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
+        assertThat(adopted.fencingToken()).isEqualTo(lease.fencingToken());
+        world.subscribe(adopted.release()).expectTerminalSignal();
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
     void theExportersLeaseEndsAndTheAdoptersGoesOnWithItsToken() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
