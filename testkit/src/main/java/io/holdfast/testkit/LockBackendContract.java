@@ -20,6 +20,7 @@ public interface LockBackendContract
                 QueueContract,
                 PushContract,
                 SharedKindsContract,
+                DowngradeContract,
                 WithdrawalContract,
                 ManyLocksContract,
                 MinHoldContract,
