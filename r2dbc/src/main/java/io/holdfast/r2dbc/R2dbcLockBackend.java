@@ -68,7 +68,8 @@ public final class R2dbcLockBackend implements LockBackend {
             LockFeature.SEMAPHORE,
             LockFeature.HOLDERS,
             LockFeature.MIN_HOLD,
-            LockFeature.HAND_ON);
+            LockFeature.HAND_ON,
+            LockFeature.DOWNGRADE);
 
     private final LockOperations operations;
     private final Inspection inspection;
