@@ -287,7 +287,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
         end(() -> {});
         if (succession instanceof LeaseExport wanted) {
-            LockClaim usual = claim.withLease(lock.options().leaseDuration());
+            // Attempts of this client may still be under way. A release that has a later number than any of them leaves a trace for those.
+            LockClaim usual = claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
             wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
         }
     }
