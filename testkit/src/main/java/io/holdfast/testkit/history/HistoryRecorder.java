@@ -99,8 +99,20 @@ public final class HistoryRecorder {
      * @return the number of the acquisition in this process, for all that follows about it
      */
     public long asked(long nanos, LockKey lock) {
+        return goesOn(nanos, lock, 0);
+    }
+
+    /**
+     * An adoption of a lease that was handed on is subscribed to, or a downgrade. The belief in the lease before is recorded by itself.
+     *
+     * @param nanos before the subscription
+     * @param lock which lock; after a downgrade its read side
+     * @param token of the lease before
+     * @return the number of the acquisition in this process, for all that follows about it
+     */
+    public long goesOn(long nanos, LockKey lock, long token) {
         long operation = operations.incrementAndGet();
-        sink.accept(new HistoryEvent(nanos, process, operation, What.ASKED, lock, 0, 0, ""));
+        sink.accept(new HistoryEvent(nanos, process, operation, What.ASKED, lock, token, 0, ""));
         return operation;
     }
 
