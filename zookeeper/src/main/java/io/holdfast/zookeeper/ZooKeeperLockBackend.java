@@ -80,7 +80,7 @@ import reactor.core.scheduler.Schedulers;
 public final class ZooKeeperLockBackend implements LockBackend {
 
     private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS);
+            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS, LockFeature.DOWNGRADE);
 
     private final LockOperations operations;
 
@@ -179,7 +179,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
      * All but {@link LockFeature#TOKEN_FLOOR}, since the store gives the tokens, and {@link LockFeature#MIN_HOLD}: the nodes of a client are
      * deleted with its session, so that no lock outlives its client.
      *
-     * @return first come first served, read/write locks, semaphores, holders
+     * @return first come first served, read/write locks, semaphores, holders, writers that become readers
      */
     @Override
     public Set<LockFeature> features() {

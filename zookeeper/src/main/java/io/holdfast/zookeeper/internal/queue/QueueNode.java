@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the node's name
  * @param claimId the claim's id without the label of its owner, encoded
- * @param kind the kind of lock that it wants
+ * @param kind the kind of lock that it wants; by its name, or that of a reader which was a writer
  * @param permits how many may hold the lock together, by this claim's judgement
  * @param sessionId the session that made it
  * @param sequence the number that the server gave it; its place in the queue, and nothing else: it starts again when the parent does
@@ -101,6 +101,11 @@ public record QueueNode(String name, String claimId, LockKind kind, int permits,
             }
         }
         return nodes;
+    }
+
+    /** The same node, of a writer that has become a reader. Its name stays, and so does its place. */
+    QueueNode asReader() {
+        return new QueueNode(name, claimId, LockKind.READ, permits, sessionId, sequence);
     }
 
     /** Whether a later node of that kind has to wait for this one. */
