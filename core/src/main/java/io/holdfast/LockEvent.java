@@ -139,6 +139,15 @@ public sealed interface LockEvent {
     record HandedOn(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
+     * A writer has become a reader by {@link LockLease#downgrade()}. Its hold goes on, and has one end: nothing is counted up or down.
+     *
+     * @param lockName the lock
+     * @param fencingToken its token, which stays
+     * @param held from emission of the write lease to that of the read lease
+     */
+    record Downgraded(String lockName, long fencingToken, Duration held) implements LockEvent {}
+
+    /**
      * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released; nothing
      * more is told of it, unless that fails: {@link WithdrawalUnconfirmed}.
      *

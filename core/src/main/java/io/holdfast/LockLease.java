@@ -95,6 +95,23 @@ public interface LockLease {
     Mono<String> export();
 
     /**
+     * Goes on as a reader: ends this lease of a write lock, and gives a lease of its read lock. No other writer holds the lock in between. The readers
+     * that wait at the head of the queue join; a writer that waits keeps its place. The read lease has the same token, {@code minHoldTime} and {@code
+     * maxHoldTime} count from the beginning, and the hold has one end for a {@link LockListener}.
+     *
+     * <p>Cold, and once: the first subscription stops the renewals, waits for the one in flight, and then asks the store, again and again until it answers
+     * or this lease is over. {@link #isValid()} is false from the subscription on, since other readers may be in; {@link #onLoss()} completes
+     * empty when the read lease is there. Each later subscription fails.
+     *
+     * @return the read lease, never empty, to be released by the caller. Cancelled before it came, the lock is released. Fails with
+     *     {@link LockLostException} when this lease has ended before, or ended before the store answered, or was given up before; then the lock is
+     *     released. Fails where nothing changes with {@link IllegalStateException} for the lease of another kind of lock, for a nested lease, and
+     *     for one that is released by {@code withLock} or is a part of a {@link MultiLease}; with {@link UnsupportedOperationException}
+     *     on a back end without {@link io.holdfast.spi.LockFeature#DOWNGRADE}
+     */
+    Mono<LockLease> downgrade();
+
+    /**
      * Gives the lock back. Lazy: nothing is sent before the first subscription; idempotent: all subscriptions share one release
      * and its result. Renewals stop at that instant. Cancelling a subscription does not cancel the release.
      *

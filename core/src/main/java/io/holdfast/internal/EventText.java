@@ -49,6 +49,8 @@ final class EventText {
                     .formatted(e.fencingToken(), time(e.held()), e.why(), e.reason());
         } else if (event instanceof LockEvent.HandedOn e) {
             return " with token %d handed on after %s".formatted(e.fencingToken(), time(e.held()));
+        } else if (event instanceof LockEvent.Downgraded e) {
+            return " with token %d became a read lock after %s".formatted(e.fencingToken(), time(e.held()));
         } else if (event instanceof LockEvent.LeaseAbandoned e) {
             return " with token %d was dropped without a release, found after %s, and is being released; withLock would not drop it"
                     .formatted(e.fencingToken(), time(e.held()));

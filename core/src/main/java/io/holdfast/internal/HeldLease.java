@@ -11,19 +11,26 @@ import io.holdfast.internal.state.LeaseState;
 import io.holdfast.internal.state.LeaseState.Phase;
 import io.holdfast.internal.state.StoreDurations;
 import io.holdfast.internal.state.Validity;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
-// Longer than other files: renewal, loss and release race for one state, and are read together.
+// Longer than other files: renewal, loss, release and what follows a lease race for one state, and are read together.
 
 /**
  * The engine's side of a lease: renews it, notices its loss, releases it.
@@ -36,8 +43,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
 
-    private static final AtomicReferenceFieldUpdater<HeldLease, @Nullable LeaseExport> EXPORT =
-            AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseExport.class, "export");
+    private static final AtomicReferenceFieldUpdater<HeldLease, @Nullable LeaseSuccession> SUCCESSION =
+            AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseSuccession.class, "succession");
 
     private final LockSettings lock;
     private final LockClaim claim;
@@ -46,12 +53,15 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private final Alarm alarm = Alarm.of(this::tick);
     private final LeaseSignals signals;
     private final WeakReference<LeaseHandle> handle;
-    private final LeaseStory story = new LeaseStory();
+    private final LeaseStory story;
 
     private volatile LeaseState state;
 
-    /** Written once, by the first that asks for the text. */
-    private volatile @Nullable LeaseExport export;
+    /** Written once, by the first subscription to {@code export} or {@code downgrade}. */
+    private volatile @Nullable LeaseSuccession succession;
+
+    /** The claim with the number of the last request that may take the lock: a release carries it. Written by the thread that sends that. */
+    private volatile LockClaim lastAttempt;
 
     /** Written once, after the lease is open. */
     private volatile @Nullable ClaimWatch watch;
@@ -62,15 +72,23 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** Written when the lease is handed out, and again if no work has begun under it. */
     private volatile boolean handedOut;
 
+    /** Whether anything was signalled after it was held: a read lease that follows has to ask the store. Written by the thread that signals. */
+    private volatile boolean wasSignalledLast;
+
     /** Of the automatic renewals since the last one that was confirmed; for the words of a loss only. */
     private volatile @Nullable LockBackendException lastRenewalFailure;
 
-    private HeldLease(LockSettings lock, LockClaim claim, Grant grant, LeaseHandle[] handleOut) {
+    private HeldLease(
+            LockSettings lock, LockClaim claim, Grant grant, @Nullable HeldLease before, LeaseHandle[] handleOut) {
         this.lock = lock;
         this.claim = claim;
+        lastAttempt = claim;
         fencingToken = grant.fencingToken();
-        grantedAtNanos = lock.engine().alarms.now();
-        state = LeaseState.of(grant, lock.terms().lease(grantedAtNanos), grantedAtNanos);
+        long now = lock.engine().alarms.now();
+        grantedAtNanos = before == null ? now : before.grantedAtNanos;
+        story = before == null ? new LeaseStory() : before.story;
+        handedOut = before != null;
+        state = LeaseState.of(grant, lock.terms().lease(grantedAtNanos), now);
         signals = new LeaseSignals(lock.engine().deliverOn);
         handleOut[0] = new LeaseHandle(this);
         handle = new WeakReference<>(handleOut[0]);
@@ -78,8 +96,17 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     /** Starts to look after a grant. Whoever has the handle has the lease. */
     static LeaseHandle open(LockSettings lock, LockClaim claim, Grant grant, @Nullable ClaimWatch watch) {
+        return open(lock, claim, grant, null, watch);
+    }
+
+    private static LeaseHandle open(
+            LockSettings lock,
+            LockClaim claim,
+            Grant grant,
+            @Nullable HeldLease before,
+            @Nullable ClaimWatch watch) {
         LeaseHandle[] handle = new LeaseHandle[1];
-        HeldLease lease = new HeldLease(lock, claim, grant, handle);
+        HeldLease lease = new HeldLease(lock, claim, grant, before, handle);
         lock.engine().open(lease); // first: the watch may end it at once
         lease.attach(watch != null ? watch : ClaimWatch.start(lock.engine().backend, claim, lease));
         lease.setAlarm();
@@ -90,7 +117,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         watch = claimed;
         claimed.handTo(this);
         boolean unused = claimed.armedSoFar();
-        if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED || state.phase() == Phase.EXPORTED) {
+        Phase phase = state.phase();
+        if (phase == Phase.LOST || phase == Phase.RELEASED || phase == Phase.EXPORTED) {
             claimed.dispose(); // it ended before there was a watch to end
         }
     }
@@ -130,7 +158,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** By its holder, in one way or the other: nothing is nested in it any more, and no loss is to be told. */
     boolean isReleased() {
         return switch (state.phase()) {
-            case RELEASED, RELEASING, EXPORTING, EXPORTED -> true;
+            case RELEASED, RELEASING, EXPORTING, EXPORTED, STOPPING, DOWNGRADING, DOWNGRADED -> true;
             case HELD, LOST -> false;
         };
     }
@@ -187,6 +215,14 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         if (current.phase() == Phase.EXPORTING || current.phase() == Phase.EXPORTED) {
             return Loss.handedOn();
         }
+        if (current.phase() == Phase.STOPPING
+                || current.phase() == Phase.DOWNGRADING
+                || current.phase() == Phase.DOWNGRADED) {
+            return Loss.downgraded();
+        }
+        if (reason == LossReason.EXPIRED && !lastAttempt.equals(claim) && !current.reachedLongestHold()) {
+            return Loss.notDowngraded(lastRenewalFailure);
+        }
         return reason == null ? Loss.released() : Loss.of(current, reason, lock.options(), lastRenewalFailure);
     }
 
@@ -212,15 +248,24 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         release();
     }
 
-    /** False when it was asked for before. What becomes of it is told to the export. */
+    /** False when something else follows it, or was asked for before. What becomes of it is told to the export. */
     boolean export(LeaseExport wanted) {
-        if (!EXPORT.compareAndSet(this, null, wanted)) {
+        return succeedBy(wanted, LeaseState::exportAsked);
+    }
+
+    /** False when something else follows it, or was asked for before. What becomes of it is told to the downgrade. */
+    boolean downgrade(LeaseDowngrade wanted) {
+        return succeedBy(wanted, LeaseState::downgradeAsked);
+    }
+
+    private boolean succeedBy(LeaseSuccession wanted, BiFunction<LeaseState, Long, LeaseState.Step> asked) {
+        if (!SUCCESSION.compareAndSet(this, null, wanted)) {
             return false;
         }
         long now = lock.engine().alarms.now();
-        decide(s -> s.exportAsked(now));
+        decide(s -> asked.apply(s, now));
         Phase phase = state.phase();
-        if (phase != Phase.EXPORTING && phase != Phase.EXPORTED) {
+        if (phase == Phase.LOST || phase == Phase.RELEASING || phase == Phase.RELEASED) {
             wanted.failed(lost()); // it had ended before
         }
         return true;
@@ -230,6 +275,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         decide(LeaseState::exportCancelled);
     }
 
+    void downgradeCancelled() {
+        decide(LeaseState::downgradeCancelled);
+    }
+
     /** The text comes last: another process may hold the lock from then on. */
     private void exported() {
         long left = lock.terms().minHoldNanos() == 0
@@ -237,11 +286,115 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 : Math.max(0, keptUntilNanos() - lock.engine().alarms.now());
         boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
         end(() -> {});
-        LeaseExport wanted = export;
-        if (wanted != null) {
-            LockClaim usual = claim.withLease(lock.options().leaseDuration());
+        if (succession instanceof LeaseExport wanted) {
+            // Attempts of this client may still be under way. A release that has a later number than any of them leaves a trace for those.
+            LockClaim usual = claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
             wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
         }
+    }
+
+    /** An attempt of the same claim with the next number and the other kind. */
+    private void askForReadLease() {
+        LockClaim attempt = new LockClaim(
+                reading().key(), claim.id(), renewal().lease(), Waiting.NONE, lastAttempt.attempt() + 1, 0, 1);
+        lastAttempt = attempt;
+        setAlarm();
+        Context context = succession instanceof LeaseDowngrade wanted ? wanted.context() : Context.empty();
+        long now = lock.engine().alarms.now();
+        BackendCall.start(
+                lock.engine(), lock.key().name(), lock.operationNanos(), context, new Downgrading(attempt, now), now);
+    }
+
+    private LockSettings reading() {
+        return new LockSettings(lock.engine(), LockKey.of(LockKind.READ, claim.key().name()), 1, lock.terms());
+    }
+
+    /**
+     * An attempt that makes the writer a reader. The claim may be released before the attempt ends, and the thread that sends it may have slept until
+     * after that: so what it gets then is released once more.
+     */
+    private final class Downgrading implements BackendCall.Request<LockAttempt> {
+
+        private final LockClaim attempt;
+        private final long sentAtNanos;
+
+        Downgrading(LockClaim attempt, long sentAtNanos) {
+            this.attempt = attempt;
+            this.sentAtNanos = sentAtNanos;
+        }
+
+        @Override
+        public String what() {
+            return "downgrade";
+        }
+
+        @Override
+        public Mono<LockAttempt> ask() {
+            return lock.engine().backend.tryAcquire(attempt);
+        }
+
+        @Override
+        public void answered(LockAttempt answer) {
+            boolean isLate = state.phase() != Phase.DOWNGRADING;
+            if (!(answer instanceof LockAttempt.Acquired acquired)) {
+                decide(LeaseState::renewalDenied);
+            } else if (isLate) {
+                release();
+            } else if (acquired.fencingToken() != fencingToken) {
+                decide(LeaseState::renewalDenied); // a new grant: another client may have had the lock in between
+                release();
+            } else {
+                confirmed(StoreDurations.leaseNanos(acquired.lease()));
+            }
+        }
+
+        private void confirmed(long leaseNanos) {
+            long now = lock.engine().alarms.now();
+            decide(s -> s.downgraded(sentAtNanos, leaseNanos, now), action -> {
+                if (action == LeaseAction.GO_ON_AS_READER) {
+                    goOnAsReader(attempt, sentAtNanos, leaseNanos);
+                } else {
+                    act(action);
+                }
+            });
+            setAlarm();
+        }
+
+        @Override
+        public void failed(LockBackendException error) {
+            if (state.phase() != Phase.DOWNGRADING) {
+                release();
+                return;
+            }
+            long now = lock.engine().alarms.now();
+            lastRenewalFailure = error;
+            lock.engine().events.report(new LockEvent.LookFailed(lock.key().name(), attempt.attempt(), error));
+            decide(s -> s.downgradeFailed(now));
+            setAlarm();
+        }
+
+        private void release() {
+            ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseAfterLoss());
+        }
+    }
+
+    /** The hold goes on: this lease ends without an event, and its watch and its story are those of the read lease. */
+    private void goOnAsReader(LockClaim attempt, long sentAtNanos, long leaseNanos) {
+        Grant grant = new Grant(fencingToken, sentAtNanos, leaseNanos, Grant.Standing.CONFIRMED);
+        LeaseHandle reader = open(reading(), attempt, grant, this, watch);
+        if (wasSignalledLast) {
+            reader.held().verify();
+        }
+        Turn.runUsersCode(() -> {
+            try {
+                signals.end(null);
+            } finally {
+                lock.engine().ended(this);
+                if (succession instanceof LeaseDowngrade wanted) {
+                    wanted.succeeded(reader);
+                }
+            }
+        });
     }
 
     /** The renewal did not go out, since it is not held any more. */
@@ -293,7 +446,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     @Override
     public void signalled(ClaimWatch from, WatchSignal signal) {
-        if (signal instanceof WatchSignal.Lost gone) {
+        noteSignal();
+        if (!equals(from.target())) {
+            from.target().signalled(from, signal); // it was on its way here when the read lease took over
+        } else if (signal instanceof WatchSignal.Lost gone) {
             decide(s -> s.lose(gone.reason()));
         } else if (!(signal instanceof WatchSignal.Granted)) {
             verify();
@@ -302,7 +458,19 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     @Override
     public void signalsStopped(ClaimWatch from) {
-        verify();
+        noteSignal();
+        if (equals(from.target())) {
+            verify();
+        } else {
+            from.target().signalsStopped(from);
+        }
+    }
+
+    /** Before the target is looked at: a read lease becomes the target first, and asks for this then. So one of the two sees it. */
+    private void noteSignal() {
+        if (state.phase() != Phase.HELD) {
+            wasSignalledLast = true;
+        }
     }
 
     private void verify() {
@@ -327,7 +495,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         LeaseState current;
         do {
             current = state;
-            if (current.phase() == Phase.HELD) {
+            Phase phase = current.phase();
+            if (phase == Phase.HELD || phase == Phase.STOPPING || phase == Phase.DOWNGRADING) {
                 lock.engine().alarms.set(alarm, current.wakeAtNanos());
             } else {
                 lock.engine().alarms.off(alarm);
@@ -370,12 +539,13 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     private void act(LeaseAction action) {
         switch (action) {
-            case NONE -> {}
+            case NONE, GO_ON_AS_READER -> {} // the answer brings what the read lease needs
             case STOP_RENEWING -> {
-                lock.engine().alarms.off(alarm);
+                setAlarm();
                 signals.releaseAsked(); // nested work must not go on
             }
             case EXPORT -> Turn.runUsersCode(this::exported);
+            case ASK_FOR_READ_LEASE -> askForReadLease();
             case RENEW -> lock.engine().renewals.add(this);
             case RELEASE -> {
                 releasedAtNanos = lock.engine().alarms.now();
@@ -410,9 +580,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     private void endAtStore(long untilNanos, ReleaseLoop.Result result) {
         if (handedOut && lock.terms().minHoldNanos() > 0) {
-            ReleaseLoop.start(lock, claim, keptUntilNanos(), Validity.later(untilNanos, keptUntilNanos()), result);
+            ReleaseLoop.start(lock, lastAttempt, keptUntilNanos(), Validity.later(untilNanos, keptUntilNanos()), result);
         } else {
-            ReleaseLoop.start(lock, claim, untilNanos, result);
+            ReleaseLoop.start(lock, lastAttempt, untilNanos, result);
         }
     }
 
@@ -435,7 +605,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signals.end(state.lossReason() == null ? null : lost());
         } finally {
             then.run();
-            LeaseExport wanted = export;
+            LeaseSuccession wanted = succession;
             if (wanted != null && state.lossReason() != null) {
                 wanted.failed(lost());
             }

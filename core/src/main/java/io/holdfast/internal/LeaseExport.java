@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.MonoSink;
 
 /** One subscription to {@code export}: told the text, or why there is none; or it leaves before that, and the lock is released. */
-final class LeaseExport {
+final class LeaseExport implements LeaseSuccession {
 
     private final MonoSink<String> sink;
     private final AtomicBoolean isOver = new AtomicBoolean();
@@ -31,7 +31,8 @@ final class LeaseExport {
         }
     }
 
-    void failed(Throwable why) {
+    @Override
+    public void failed(Throwable why) {
         if (isOver.compareAndSet(false, true)) {
             sink.error(why);
         }

@@ -1,12 +1,17 @@
 package io.holdfast.internal;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
@@ -17,6 +22,9 @@ import reactor.util.context.Context;
 final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     private final HeldLease held;
+
+    /** Whether a {@code withLock} or a {@code MultiLease} has it, and releases it. Written before the user has it. */
+    private volatile boolean isPart;
 
     LeaseHandle(HeldLease held) {
         this.held = held;
@@ -66,8 +74,13 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         held.releaseUnused();
     }
 
+    void bePart() {
+        isPart = true;
+    }
+
     @Override
     public Context enter(Context context) {
+        bePart();
         return HeldLocks.with(this, context);
     }
 
@@ -142,6 +155,40 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
             }
         });
         return delivered(text);
+    }
+
+    @Override
+    public Mono<LockLease> downgrade() {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
+                RuntimeException refusal = refusalOfDowngrade();
+                if (refusal == null) {
+                    subscriber.onSubscribe(new LeaseDowngrade(held, subscriber));
+                } else {
+                    delivered(Mono.<LockLease>error(refusal)).subscribe(subscriber);
+                }
+            }
+        };
+    }
+
+    private @Nullable RuntimeException refusalOfDowngrade() {
+        LockBackend backend = held.lock().engine().backend;
+        String name = Printable.text(lockName());
+        if (held.claim().key().kind() != LockKind.WRITE) {
+            return new IllegalStateException(
+                    "only a lease of a write lock can be downgraded, and this lease of lock '%s' is one of a %s lock"
+                            .formatted(name, held.claim().key().kind()));
+        }
+        if (isPart) {
+            return new IllegalStateException(
+                    "this lease of lock '%s' is released by withLock, or with others of a MultiLease, and cannot be downgraded: acquire() the write lock by itself"
+                            .formatted(name));
+        }
+        return backend.features().contains(LockFeature.DOWNGRADE)
+                ? null
+                : new UnsupportedOperationException("back end %s cannot make a writer a reader, it has only %s"
+                        .formatted(backend.name(), backend.features()));
     }
 
     @Override

@@ -21,6 +21,9 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
     private static final Loss HANDED_ON =
             new Loss(LossReason.NOT_HELD, "it was handed on to another process by export()", null);
 
+    private static final Loss DOWNGRADED =
+            new Loss(LossReason.NOT_HELD, "it was given up for a read lease by downgrade()", null);
+
     private static final Loss OUTERMOST_RELEASED = new Loss(
             LossReason.NOT_HELD,
             "the outermost lease was released while work under this nested lease was still running; let the outermost withLock wait for that work, or start it outside, where it takes the lock itself",
@@ -34,6 +37,24 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
     /** For a lease that is used after it was handed on. */
     static Loss handedOn() {
         return HANDED_ON;
+    }
+
+    /** For a lease that is used after it was asked to become a read lease. */
+    static Loss downgraded() {
+        return DOWNGRADED;
+    }
+
+    /**
+     * For a lease whose deadline passed before the store answered that it is one of a reader.
+     *
+     * @param lastFailure of the requests for that
+     */
+    static Loss notDowngraded(@Nullable LockBackendException lastFailure) {
+        String passed = "its deadline passed before the store confirmed the downgrade";
+        return new Loss(
+                LossReason.EXPIRED,
+                lastFailure == null ? passed : passed + "; the last request failed: " + lastFailure.getMessage(),
+                lastFailure);
     }
 
     /** For a nested lease that was not released before the outermost one. */

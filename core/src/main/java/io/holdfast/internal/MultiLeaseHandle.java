@@ -27,6 +27,11 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
 
     MultiLeaseHandle(List<EngineLease> members) {
         this.members = List.copyOf(members);
+        for (EngineLease member : members) {
+            if (member instanceof LeaseHandle handle) {
+                handle.bePart();
+            }
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.spi.Printable;
@@ -78,6 +79,14 @@ final class NestedLease implements EngineLease {
         return Mono.error(() ->
                 new IllegalStateException("a nested lease of lock '%s' cannot be handed on: export the outermost one"
                         .formatted(Printable.text(lockName()))));
+    }
+
+    @Override
+    public Mono<LockLease> downgrade() {
+        return Mono.error(
+                () -> new IllegalStateException(
+                        "a nested lease of lock '%s' cannot be downgraded: acquire() the write lock where nothing holds it, and downgrade that lease"
+                                .formatted(Printable.text(lockName()))));
     }
 
     @Override

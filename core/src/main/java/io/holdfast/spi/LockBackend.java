@@ -36,6 +36,11 @@ public interface LockBackend {
      * never passes living waiters. A claim that would make a queue longer than the store allows is refused with
      * {@link io.holdfast.LockQueueFullException}, and leaves nothing behind. A claim that was released before is not granted by a request sent before that release.
      *
+     * <p>A read/write lock: a claim stands as a reader or as a writer. An attempt of {@link LockKind#WRITE} never makes a writer of a reader: it is
+     * not available, and changes nothing. With {@link LockFeature#DOWNGRADE}, an attempt of {@link LockKind#READ} makes a reader of the claim that
+     * holds the lock as a writer: with the same token and a new expiry, and without an instant at which another writer may hold. The readers at
+     * the head of the queue join it at once. No later renewal, and no late attempt of the writer, makes it a writer again.
+     *
      * <p>A back end that may not grant for a known time, such as a store that was restarted, fails with {@link
      * LockBackendException#notYet}: that is no contention, and nothing was done. The engine waits for that time before its next attempt,
      * and waits through any number of such failures in a row.

@@ -31,5 +31,11 @@ public enum LockFeature {
      * Any client of the store that knows a held claim may renew and release it, also one that has not made it. So {@link
      * io.holdfast.LockLease#export()} is possible. A store that ties claims to the session, or to the memory, of their client does not have it.
      */
-    HAND_ON
+    HAND_ON,
+
+    /**
+     * An attempt of {@link LockKind#READ} makes a reader of the claim that holds the lock for writing, see {@link LockBackend#tryAcquire}. So
+     * {@link io.holdfast.LockLease#downgrade()} is possible.
+     */
+    DOWNGRADE
 }

@@ -32,6 +32,7 @@ class EventTextTest {
                 new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, away()),
                 new LockEvent.Lost(NAME, 7, LossReason.EXPIRED, TIME),
                 new LockEvent.HandedOn(NAME, 7, TIME),
+                new LockEvent.Downgraded(NAME, 7, TIME),
                 new LockEvent.LeaseAbandoned(NAME, 7, TIME),
                 new LockEvent.WithdrawalUnconfirmed(NAME, away()));
     }

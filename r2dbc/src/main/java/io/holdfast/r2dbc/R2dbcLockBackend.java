@@ -69,7 +69,8 @@ public final class R2dbcLockBackend implements LockBackend {
             LockFeature.MANY_PERMITS,
             LockFeature.HOLDERS,
             LockFeature.MIN_HOLD,
-            LockFeature.HAND_ON);
+            LockFeature.HAND_ON,
+            LockFeature.DOWNGRADE);
 
     private final LockOperations operations;
     private final Inspection inspection;

@@ -9,6 +9,11 @@ import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveSemaphore;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
@@ -233,6 +238,50 @@ class FenceIT {
     }
 
     @Test
+    void formerWriterPassesTheFenceAsAReaderUntilItsRelease() {
+        LockLease writer = run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
+        LockLease reader = run(writer.downgrade());
+        assertThat(rowsOf(sql(), reader)).isEqualTo(1);
+        LockLease other = run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
+        run(reader.release());
+        assertThat(rowsOf(sql(), reader)).isZero();
+        run(other.release());
+    }
+
+    /** What the writer has written is not committed yet: no reader may read what was there before, and hold the lock for that. */
+    @Test
+    void fencedWriterKeepsReadersAwayAfterItsDowngradeUntilItsCommit() {
+        LockLease writer = run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
+        begin(IsolationLevel.READ_COMMITTED);
+        run(Fence.check(data, writer));
+        LockLease reader = run(writer.downgrade());
+        assertThat(run(locks.readWriteLock(name).readLock().with(ONE_LOOK).tryAcquire()))
+                .isNull();
+        run(data.commitTransaction());
+        LockLease other = run(locks.readWriteLock(name).readLock().with(ONE_LOOK).tryAcquire());
+        run(reader.release());
+        assertThat(rowsOf(sql(), reader)).isZero();
+        run(other.release());
+    }
+
+    @Test
+    void writerWhoseLeaseIsOverFailsWhileAReaderHolds() {
+        LockClaim dead = LockClaim.first(
+                LockKey.of(LockKind.WRITE, name),
+                UUID.randomUUID().toString(),
+                SHORT.leaseDuration(),
+                Waiting.NONE);
+        LockAttempt granted = run(backend.tryAcquire(dead));
+        long token = ((LockAttempt.Acquired) granted).fencingToken();
+        assertThat(rowsOf(sql(), name, token)).isEqualTo(1);
+        run(Mono.delay(SHORT.leaseDuration().plusMillis(50)));
+        LockLease reader = run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
+        assertThat(rowsOf(sql(), name, token)).isZero();
+        assertThat(rowsOf(sql(), reader)).isEqualTo(1);
+        run(reader.release());
+    }
+
+    @Test
     void fencedPermitKeepsItsPermitOnly() {
         LockLease permit = run(locks.semaphore(name, 2).with(SHORT).acquire());
         begin(IsolationLevel.READ_COMMITTED);
@@ -267,8 +316,11 @@ class FenceIT {
     }
 
     private int rowsOf(String sql, LockLease lease) {
-        String text = sql.replaceFirst("\\?", "'" + lease.lockName() + "'")
-                .replaceFirst("\\?", Long.toString(lease.fencingToken()));
+        return rowsOf(sql, lease.lockName(), lease.fencingToken());
+    }
+
+    private int rowsOf(String sql, String lockName, long token) {
+        String text = sql.replaceFirst("\\?", "'" + lockName + "'").replaceFirst("\\?", Long.toString(token));
         return store.texts(text).size();
     }
 

@@ -95,7 +95,8 @@ public final class RedisLockBackend implements LockBackend {
             LockFeature.TOKEN_FLOOR,
             LockFeature.MIN_HOLD,
             LockFeature.HOLDERS,
-            LockFeature.HAND_ON);
+            LockFeature.HAND_ON,
+            LockFeature.DOWNGRADE);
 
     private final LockOperations operations;
 

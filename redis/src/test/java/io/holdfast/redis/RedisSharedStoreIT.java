@@ -67,6 +67,23 @@ class RedisSharedStoreIT {
         return Store.claim(key, Waiting.NONE);
     }
 
+    @Test
+    void writerThatBecomesAReaderChangesItsEntryAndNothingElse() {
+        LockClaim writer = look(WRITE);
+        long token = acquired(writer);
+        String before = store.redis().hget(RW + ":holders", writer.id());
+        LockClaim reader = new LockClaim(READ, writer.id(), writer.lease(), Waiting.NONE, 2, 0, 1);
+        assertThat(acquired(reader)).isEqualTo(token);
+        assertThat(store.redis().hget(RW + ":holders", writer.id()))
+                .isEqualTo(before.replaceFirst("^write 1 ", "read 2 "))
+                .isNotEqualTo(before);
+        assertThat(store.redis().zcard(RW)).isEqualTo(1);
+        assertThat(store.keys()).containsExactlyInAnyOrder(RW, RW + ":token", RW + ":holders");
+        assertThat(Store.answer(backend.tryAcquire(writer.withAttempt(3)))).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(store.redis().hget(RW + ":holders", writer.id())).startsWith("read 2 ");
+        assertThat(Store.answer(backend.release(reader))).isEqualTo(Ownership.HELD);
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
     void cycleLeavesOnlyTheExpiringTokenCounter(LockKind kind) {

@@ -6,8 +6,11 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -53,6 +56,19 @@ final class Contender {
     /** Sends a look with a number of its own: a duplicate, or one that comes late. */
     LockAttempt lookAs(int attempt) {
         return contest.answer(backend.tryAcquire(claim.withAttempt(attempt)));
+    }
+
+    /** Sends the next look as one for the other side of its read/write lock, and stands there from then on, without waiting. */
+    @CanIgnoreReturnValue
+    LockAttempt lookAs(LockKind kind) {
+        claim = asKind(kind, claim.attempt() + 1);
+        return contest.answer(backend.tryAcquire(claim));
+    }
+
+    /** A request with that number, for one side of its read/write lock. */
+    LockClaim asKind(LockKind kind, int attempt) {
+        LockKey key = LockKey.of(kind, claim.key().name());
+        return new LockClaim(key, claim.id(), claim.lease(), Waiting.NONE, attempt, 0, 1);
     }
 
     LockAttempt lookWithFloor(long floor) {

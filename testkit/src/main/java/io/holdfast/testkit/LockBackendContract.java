@@ -21,6 +21,7 @@ public interface LockBackendContract
                 PushContract,
                 SharedKindsContract,
                 PermitsContract,
+                DowngradeContract,
                 WithdrawalContract,
                 ManyLocksContract,
                 MinHoldContract,

@@ -43,6 +43,33 @@ class ExportTest {
     }
 
     @Test
+    void aLeaseOfALaterAttemptIsAdoptedTooAndReleased() {
+        LockLease rivals = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> waiting = world.subscribe(world.lock().acquire());
+        world.pass(LEASE);
+        world.subscribe(rivals.release());
+        LockLease lease = world.only(waiting);
+        assertThat(world.claims.get(NAME).attempt()).isGreaterThan(1);
+        LockLease adopted = world.granted(world.rival.adopt(exported(lease)));
+        assertThat(adopted.fencingToken()).isEqualTo(lease.fencingToken());
+        world.subscribe(adopted.release()).expectTerminalSignal();
+        assertThat(isFree()).isTrue();
+    }
+
+    /** The adopter does not know of it, so its release has to be one that late attempts meet. */
+    @Test
+    void anAttemptOfTheExporterThatArrivesAfterTheAdoptersReleaseTakesNothing() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(SECOND.multipliedBy(6)));
+        TestSubscriber<LockLease> acquired = world.subscribe(world.lock().acquire());
+        world.pass(OPERATION_TIMEOUT.plus(SECOND));
+        LockLease adopted = world.granted(world.rival.adopt(exported(world.only(acquired))));
+        world.subscribe(adopted.release()).expectTerminalSignal();
+        world.pass(SECOND.multipliedBy(4));
+        assertThat(world.store.contents()).isEmpty();
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
     void theExportersLeaseEndsAndTheAdoptersGoesOnWithItsToken() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());

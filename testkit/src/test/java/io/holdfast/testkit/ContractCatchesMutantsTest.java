@@ -99,6 +99,30 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
+    void downgradeByAReleaseIsCaught() {
+        assertThat(failuresOf(ReleasesToDowngrade::new))
+                .contains(
+                        "writerThatBecomesAReaderKeepsItsToken",
+                        "waitingWriterStaysOutUntilTheFormerWriterIsReleased");
+    }
+
+    @Test
+    void downgradeThatOnlySaysSoIsCaught() {
+        assertThat(failuresOf(StaysWriter::new))
+                .contains(
+                        "writerThatBecomesAReaderKeepsItsToken",
+                        "readersAtTheHeadJoinTheFormerWriterAndThoseBehindAWriterDoNot",
+                        "notifiedReaderIsToldOfTheDowngrade",
+                        "holdersTellThatTheFormerWriterIsAReader");
+    }
+
+    @Test
+    void readerThatBecomesAWriterIsCaught() {
+        assertThat(failuresOf(PromotesReaders::new))
+                .contains("readerNeverBecomesAWriter", "nothingThatComesLateMakesTheFormerWriterAWriterAgain");
+    }
+
+    @Test
     void lostGrantIsCaught() {
         assertThat(failuresOf(LosesGrants::new)).contains("pushedGrantNamesTheLookThatItAnswers");
     }
@@ -362,6 +386,57 @@ class ContractCatchesMutantsTest {
 
         private static LockClaim folded(LockClaim claim) {
             return copy(claim, LockKey.of(LockKind.MUTEX, claim.key().name()));
+        }
+    }
+
+    private record ReleasesToDowngrade(LockBackend delegate, Set<String> writers) implements ForwardingLockBackend {
+
+        ReleasesToDowngrade(LockBackend delegate) {
+            this(delegate, ConcurrentHashMap.newKeySet());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> {
+                if (claim.key().kind() == LockKind.WRITE) {
+                    writers.add(claim.id());
+                } else if (writers.remove(claim.id())) {
+                    return delegate.release(claim.withAttempt(1)).then(delegate.tryAcquire(claim));
+                }
+                return delegate.tryAcquire(claim);
+            });
+        }
+    }
+
+    private record StaysWriter(LockBackend delegate, Set<String> writers) implements ForwardingLockBackend {
+
+        StaysWriter(LockBackend delegate) {
+            this(delegate, ConcurrentHashMap.newKeySet());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> {
+                boolean isWriter = claim.key().kind() == LockKind.WRITE && writers.add(claim.id());
+                LockKey key = isWriter || writers.contains(claim.id())
+                        ? LockKey.of(LockKind.WRITE, claim.key().name())
+                        : claim.key();
+                return delegate.tryAcquire(copy(claim, key));
+            });
+        }
+    }
+
+    private record PromotesReaders(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            if (claim.key().kind() != LockKind.WRITE) {
+                return delegate.tryAcquire(claim);
+            }
+            LockClaim reader = copy(claim, LockKey.of(LockKind.READ, claim.key().name()));
+            return delegate.renew(reader)
+                    .flatMap(held -> held instanceof Renewal.Held
+                            ? delegate.release(claim.withAttempt(1)).then(delegate.tryAcquire(claim))
+                            : delegate.tryAcquire(claim));
         }
     }
 

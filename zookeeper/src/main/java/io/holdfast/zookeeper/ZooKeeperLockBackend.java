@@ -84,7 +84,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
             LockFeature.READ_WRITE,
             LockFeature.SEMAPHORE,
             LockFeature.MANY_PERMITS,
-            LockFeature.HOLDERS);
+            LockFeature.HOLDERS,
+            LockFeature.DOWNGRADE);
 
     private final LockOperations operations;
 
@@ -183,7 +184,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
      * All but {@link LockFeature#TOKEN_FLOOR}, since the store gives the tokens, and {@link LockFeature#MIN_HOLD}: the nodes of a client are
      * deleted with its session, so that no lock outlives its client.
      *
-     * @return first come first served, read/write locks, semaphores, holders
+     * @return first come first served, read/write locks, semaphores, holders, writers that become readers
      */
     @Override
     public Set<LockFeature> features() {

@@ -84,8 +84,12 @@ final class LockQueue {
         settle(now);
         // Overtaken by a later look of the same claim: what that one did must stand, so this one only gets an answer.
         boolean overtaken = look.attempt() < lastAttempt(look.id());
+        Holder standing = holders.get(look.id());
+        if (standing != null) {
+            return lookOf(standing, look, overtaken, now);
+        }
         boolean isLast = false;
-        if (!overtaken && !holders.containsKey(look.id())) {
+        if (!overtaken) {
             interested.remove(look.id());
             Waiter waiter = new Waiter(look, now);
             endsAt(waiter.staleAtNanos());
@@ -107,6 +111,21 @@ final class LockQueue {
                 pushes);
     }
 
+    /** A writer may become a reader, and never the other way round. Each other look for the other side is not available. */
+    private Outcome<LockAttempt> lookOf(Holder holder, LockClaim look, boolean overtaken, long now) {
+        boolean otherSide = holder.look().key().kind() != look.key().kind();
+        if (otherSide && (overtaken || look.key().kind() != LockKind.READ)) {
+            Duration lookAgainWithin = lookAgainWithin(look, waiters.size() + 1, now);
+            return new Outcome<>(new LockAttempt.Contended(lookAgainWithin), promote(NO_CLAIM, now));
+        }
+        LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, look, now);
+        List<Push> pushes = promote(NO_CLAIM, now);
+        if (otherSide) {
+            tellInterested(pushes);
+        }
+        return new Outcome<>(answer, pushes);
+    }
+
     /** Also the confirmation of a pushed grant. */
     Renewal renew(LockClaim claim, long now) {
         Holder holder = holders.get(claim.id());
@@ -125,10 +144,14 @@ final class LockQueue {
         interested.remove(claim.id());
         List<Push> pushes = promote(NO_CLAIM, now);
         if (held != null || queued) {
-            interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
-            interested.clear();
+            tellInterested(pushes);
         }
         return new Outcome<>(held != null ? Ownership.HELD : Ownership.NOT_HELD, pushes);
+    }
+
+    private void tellInterested(List<Push> pushes) {
+        interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
+        interested.clear();
     }
 
     /**

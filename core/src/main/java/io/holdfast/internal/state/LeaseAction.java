@@ -21,6 +21,12 @@ public enum LeaseAction {
     /** Give the text by which another process takes it over. */
     EXPORT,
 
+    /** Ask the store to make a reader of the writer. */
+    ASK_FOR_READ_LEASE,
+
+    /** Open the read lease that goes on with the claim. */
+    GO_ON_AS_READER,
+
     /** Tell that it was lost; the store has it no more. */
     SIGNAL_LOSS,
 

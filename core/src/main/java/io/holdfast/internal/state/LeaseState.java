@@ -14,15 +14,16 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>A lease that is handed on is EXPORTING while a renewal is in flight, and then EXPORTED. RELEASED, EXPORTED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
+ * <p>A lease that is handed on is EXPORTING while a renewal is in flight, and then EXPORTED. One that becomes a read lease is STOPPING while a
+ * renewal is in flight, DOWNGRADING until the store has confirmed that, and then DOWNGRADED. RELEASED, EXPORTED, DOWNGRADED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
  * a lease back.
  *
  * @param phase where it stands
  * @param terms what stays the same
  * @param sentAtNanos when the last confirmed request was sent
  * @param validUntilNanos the local deadline
- * @param nextRenewalNanos when the next renewal is due
- * @param renewing whether a renewal is in flight, or was at the end
+ * @param nextRenewalNanos when the next renewal is due; while DOWNGRADING the next request for that
+ * @param renewing whether a renewal is in flight, or was at the end; while DOWNGRADING the request for that
  * @param confirmed false until a grant that was pushed, or is in doubt, was renewed once, and after a signal until a renewal that was sent after
  *     it
  * @param failures how many renewals failed in a row
@@ -51,6 +52,12 @@ public record LeaseState(
         EXPORTING,
         /** Handed on: another process may hold it. */
         EXPORTED,
+        /** To become a read lease, when the renewal in flight has ended. */
+        STOPPING,
+        /** To become a read lease: the store is asked, and again until it answers. */
+        DOWNGRADING,
+        /** A read lease goes on with the claim. */
+        DOWNGRADED,
         /** Ended before it was given back. */
         LOST
     }
@@ -112,28 +119,32 @@ public record LeaseState(
     }
 
     /**
-     * When to call {@link #tick} next, while HELD.
+     * When to call {@link #tick} next, while HELD, STOPPING or DOWNGRADING.
      *
-     * @return the next renewal or the deadline, whichever is earlier
+     * @return the next request or the deadline, whichever is earlier
      */
     public long wakeAtNanos() {
-        return wantsRenewal() && !renewing ? Validity.earlier(nextRenewalNanos, validUntilNanos) : validUntilNanos;
+        boolean wantsRequest = phase == Phase.DOWNGRADING || wantsRenewal();
+        return wantsRequest && !renewing ? Validity.earlier(nextRenewalNanos, validUntilNanos) : validUntilNanos;
     }
 
     /**
      * Time has passed.
      *
      * @param nowNanos the time
-     * @return lost at the deadline; renew when that is due
+     * @return lost at the deadline; renew, or ask for a read lease, when that is due
      */
     public Step tick(long nowNanos) {
-        if (phase != Phase.HELD) {
+        if (phase != Phase.HELD && !isOnItsWayToReader()) {
             return stay();
         }
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
         }
-        if (renewing || !wantsRenewal() || !Validity.isOver(nextRenewalNanos, nowNanos)) {
+        if (phase == Phase.DOWNGRADING && !renewing && Validity.isOver(nextRenewalNanos, nowNanos)) {
+            return askForReadLease();
+        }
+        if (phase != Phase.HELD || renewing || !wantsRenewal() || !Validity.isOver(nextRenewalNanos, nowNanos)) {
             return stay();
         }
         return new Step(
@@ -163,7 +174,7 @@ public record LeaseState(
      */
     public Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
-            return notHeldAndRenewed(automatic);
+            return notHeldAndRenewed(automatic, nowNanos);
         }
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
@@ -203,7 +214,7 @@ public record LeaseState(
      */
     public Step renewalFailed(boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
-            return notHeldAndRenewed(automatic);
+            return notHeldAndRenewed(automatic, nowNanos);
         }
         boolean stillRenewing = renewing && !automatic;
         if (Validity.isOver(validUntilNanos, nowNanos)) {
@@ -224,7 +235,7 @@ public record LeaseState(
      * @return lost, unless it has ended or is being released
      */
     public Step lose(LossReason reason) {
-        if (phase != Phase.HELD && phase != Phase.EXPORTING) {
+        if (phase != Phase.HELD && phase != Phase.EXPORTING && !isOnItsWayToReader()) {
             return stay();
         }
         boolean storeMayHoldIt = reason != LossReason.NOT_HELD;
@@ -300,11 +311,92 @@ public record LeaseState(
         return phase == Phase.EXPORTING ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
     }
 
-    /** The last renewal has ended, so none comes after the next holder's release. */
-    private Step notHeldAndRenewed(boolean automatic) {
-        return phase == Phase.EXPORTING && automatic
-                ? new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT)
-                : stay();
+    /**
+     * The holder wants to go on as a reader.
+     *
+     * @param nowNanos the time
+     * @return asks the store, now or when the renewal in flight has ended; lost when the deadline has passed before
+     */
+    public Step downgradeAsked(long nowNanos) {
+        if (phase != Phase.HELD) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        return renewing
+                ? new Step(ended(Phase.STOPPING, null), LeaseAction.STOP_RENEWING)
+                : askForReadLease();
+    }
+
+    /**
+     * The store has made a reader of the claim.
+     *
+     * @param sent when it was asked
+     * @param leaseNanos what the answer promises
+     * @param nowNanos the time
+     * @return a read lease goes on; lost when the answer came after the deadline; asks again when what it promises is over
+     */
+    public Step downgraded(long sent, long leaseNanos, long nowNanos) {
+        if (phase != Phase.DOWNGRADING) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        return Validity.isOver(Validity.until(sent, leaseNanos), nowNanos)
+                ? downgradeFailed(nowNanos)
+                : new Step(ended(Phase.DOWNGRADED, null), LeaseAction.GO_ON_AS_READER);
+    }
+
+    /**
+     * Whether the store has made a reader of the claim is unknown.
+     *
+     * @param nowNanos the time
+     * @return asks again soon; lost when the deadline has passed
+     */
+    public Step downgradeFailed(long nowNanos) {
+        if (phase != Phase.DOWNGRADING) {
+            return stay();
+        }
+        if (Validity.isOver(validUntilNanos, nowNanos)) {
+            return expired();
+        }
+        long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
+        return new Step(downgrading(next, false, failures + 1), LeaseAction.NONE);
+    }
+
+    /**
+     * The holder does not want that any more.
+     *
+     * @return releasing, unless a read lease goes on
+     */
+    public Step downgradeCancelled() {
+        return isOnItsWayToReader() ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
+    }
+
+    private Step askForReadLease() {
+        return new Step(downgrading(nextRenewalNanos, true, failures), LeaseAction.ASK_FOR_READ_LEASE);
+    }
+
+    private LeaseState downgrading(long next, boolean inFlight, int failed) {
+        return new LeaseState(
+                Phase.DOWNGRADING, terms, sentAtNanos, validUntilNanos, next, inFlight, confirmed, failed, null);
+    }
+
+    /** The last renewal has ended, so none comes after the next holder's release, or after the claim is a reader's. */
+    private Step notHeldAndRenewed(boolean automatic, long nowNanos) {
+        if (phase == Phase.EXPORTING && automatic) {
+            return new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+        }
+        if (phase == Phase.STOPPING && automatic) {
+            return Validity.isOver(validUntilNanos, nowNanos) ? expired() : askForReadLease();
+        }
+        return stay();
+    }
+
+    private boolean isOnItsWayToReader() {
+        return phase == Phase.STOPPING || phase == Phase.DOWNGRADING;
     }
 
     private boolean wantsRenewal() {

@@ -8,6 +8,7 @@ import io.holdfast.internal.state.LeaseState.Step;
 import io.holdfast.spi.Ownership;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,7 +41,14 @@ class LeaseStateTableTest {
             "given up",
             "export",
             "export late",
-            "export cancelled");
+            "export cancelled",
+            "downgrade",
+            "downgrade late",
+            "downgraded",
+            "downgraded late",
+            "downgrade failed",
+            "downgrade failed late",
+            "downgrade cancelled");
 
     /** Of a lease that waits for the end of its last renewal. */
     private static final List<String> EXPORTING = List.of(
@@ -53,6 +61,32 @@ class LeaseStateTableTest {
             "lost DISCONNECTED",
             "closed",
             "export cancelled");
+
+    /** Of a lease that becomes one of a reader when its last renewal has ended. */
+    private static final List<String> STOPPING = List.of(
+            "tick at deadline",
+            "renewed",
+            "renewed late",
+            "denied",
+            "failed",
+            "failed late",
+            "lost NOT_HELD",
+            "lost DISCONNECTED",
+            "closed",
+            "downgrade cancelled");
+
+    /** Of one for which the store was asked. */
+    private static final List<String> DOWNGRADING = List.of(
+            "tick at deadline",
+            "denied",
+            "lost NOT_HELD",
+            "lost DISCONNECTED",
+            "closed",
+            "downgraded",
+            "downgraded late",
+            "downgrade failed",
+            "downgrade failed late",
+            "downgrade cancelled");
 
     @ParameterizedTest(name = "{0} {1}: {2}, {3} {4}")
     @CsvSource(textBlock = """
@@ -87,6 +121,33 @@ class LeaseStateTableTest {
         EXPORTING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         EXPORTING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
         EXPORTING, export cancelled       , RELEASE                , RELEASING ,
+        HELD     , downgrade              , ASK_FOR_READ_LEASE     , DOWNGRADING,
+        HELD     , downgrade late         , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        HELD     , downgraded             , NONE                   , HELD      ,
+        HELD     , downgraded late        , NONE                   , HELD      ,
+        HELD     , downgrade failed       , NONE                   , HELD      ,
+        HELD     , downgrade failed late  , NONE                   , HELD      ,
+        HELD     , downgrade cancelled    , NONE                   , HELD      ,
+        STOPPING , tick at deadline       , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        STOPPING , renewed                , ASK_FOR_READ_LEASE     , DOWNGRADING,
+        STOPPING , renewed late           , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        STOPPING , failed                 , ASK_FOR_READ_LEASE     , DOWNGRADING,
+        STOPPING , failed late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        STOPPING , denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
+        STOPPING , lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        STOPPING , lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
+        STOPPING , closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
+        STOPPING , downgrade cancelled    , RELEASE                , RELEASING ,
+        DOWNGRADING, tick at deadline       , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        DOWNGRADING, denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
+        DOWNGRADING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        DOWNGRADING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
+        DOWNGRADING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
+        DOWNGRADING, downgraded             , GO_ON_AS_READER        , DOWNGRADED,
+        DOWNGRADING, downgraded late        , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        DOWNGRADING, downgrade failed       , NONE                   , DOWNGRADING,
+        DOWNGRADING, downgrade failed late  , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
+        DOWNGRADING, downgrade cancelled    , RELEASE                , RELEASING ,
         RELEASING, answered HELD          , SIGNAL_RELEASED        , RELEASED  ,
         RELEASING, answered NOT_HELD      , SIGNAL_LOSS            , LOST      , NOT_HELD
         RELEASING, answered NOT_HELD again, SIGNAL_RELEASED        , RELEASED  ,
@@ -108,13 +169,33 @@ class LeaseStateTableTest {
             if (phase == Phase.RELEASING && (event.startsWith("answered") || event.equals("given up"))) {
                 continue;
             }
-            if (phase == Phase.EXPORTING && EXPORTING.contains(event)) {
+            if (phase == Phase.EXPORTING && EXPORTING.contains(event)
+                    || phase == Phase.STOPPING && STOPPING.contains(event)
+                    || phase == Phase.DOWNGRADING && DOWNGRADING.contains(event)) {
                 continue;
             }
             Step step = happens(event, state);
             assertThat(step.state()).as(event).isEqualTo(state);
             assertThat(step.action()).as(event).isEqualTo(LeaseAction.NONE);
         }
+    }
+
+    @Test
+    void downgradeThatFailedIsAskedForAgain() {
+        LeaseState failed = in(Phase.DOWNGRADING).downgradeFailed(DUE).state();
+        assertThat(failed.wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
+        assertThat(failed.tick(failed.wakeAtNanos() - 1).action()).isEqualTo(LeaseAction.NONE);
+        Step again = failed.tick(failed.wakeAtNanos());
+        assertThat(again.action()).isEqualTo(LeaseAction.ASK_FOR_READ_LEASE);
+        assertThat(again.state().wakeAtNanos()).isEqualTo(DEADLINE);
+        assertThat(again.state().tick(DEADLINE - 1).action()).isEqualTo(LeaseAction.NONE);
+    }
+
+    @Test
+    void answerWhoseLeaseIsOverIsAskedForAgain() {
+        Step late = in(Phase.DOWNGRADING).downgraded(EARLY, EARLY, DUE);
+        assertThat(late.state().phase()).isEqualTo(Phase.DOWNGRADING);
+        assertThat(late.state().wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
     }
 
     private static LeaseState in(Phase phase) {
@@ -131,6 +212,10 @@ class LeaseStateTableTest {
             case LOST -> held.renewalDenied().state();
             case EXPORTING -> held.tick(DUE).state().exportAsked(DUE).state();
             case EXPORTED -> held.exportAsked(EARLY).state();
+            case STOPPING -> held.tick(DUE).state().downgradeAsked(DUE).state();
+            case DOWNGRADING -> held.downgradeAsked(EARLY).state();
+            case DOWNGRADED ->
+                held.downgradeAsked(EARLY).state().downgraded(EARLY, LEASE, EARLY).state();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;
@@ -159,6 +244,13 @@ class LeaseStateTableTest {
             case "export" -> state.exportAsked(EARLY);
             case "export late" -> state.exportAsked(DEADLINE);
             case "export cancelled" -> state.exportCancelled();
+            case "downgrade" -> state.downgradeAsked(EARLY);
+            case "downgrade late" -> state.downgradeAsked(DEADLINE);
+            case "downgraded" -> state.downgraded(EARLY, LEASE, EARLY + 1);
+            case "downgraded late" -> state.downgraded(EARLY, LEASE, DEADLINE);
+            case "downgrade failed" -> state.downgradeFailed(DUE);
+            case "downgrade failed late" -> state.downgradeFailed(DEADLINE);
+            case "downgrade cancelled" -> state.downgradeCancelled();
             default -> throw new IllegalArgumentException(event);
         };
     }

@@ -31,11 +31,22 @@ final class Actor {
     private final SplittableRandom manyLocks;
     private final SplittableRandom candidates;
     private final SplittableRandom permits;
+    private final SplittableRandom successions;
+    private final List<Actor> crew;
     private int deedsLeft;
     private int holds;
 
-    Actor(Member member, Plan plan, List<LockKey> keys, boolean wantsMany, @Nullable Elections elections, int number) {
+    /** The crew is all actors of all processes, this one too, once they are made. */
+    Actor(
+            Member member,
+            Plan plan,
+            List<LockKey> keys,
+            boolean wantsMany,
+            @Nullable Elections elections,
+            List<Actor> crew) {
+        int number = crew.size();
         this.member = member;
+        this.crew = crew;
         this.plan = plan;
         this.keys = keys;
         this.wantsMany = wantsMany;
@@ -45,6 +56,7 @@ final class Actor {
         manyLocks = world.chancesOf("many locks", number);
         candidates = world.chancesOf("elections", number);
         permits = world.chancesOf("permits", number);
+        successions = world.chancesOf("successions", number);
         deedsLeft = plan.deeds();
         later(world.between(0, plan.lease().toNanos() / 4), this::act);
     }
@@ -109,9 +121,9 @@ final class Actor {
         Runnable over = once();
         switch (world.below(plan.isTight() ? 7 : 10)) {
             case 0, 1, 2, 3 -> scoped(operation, key, lock, over);
-            case 4, 5, 6 -> byHand(operation, lock.acquire(), over);
-            case 7 -> byHand(operation, lock.tryAcquire(), over);
-            default -> impatient(operation, lock, over);
+            case 4, 5, 6 -> byHand(operation, key, lock.acquire(), over);
+            case 7 -> byHand(operation, key, lock.tryAcquire(), over);
+            default -> impatient(operation, key, lock, over);
         }
     }
 
@@ -165,12 +177,12 @@ final class Actor {
         return Mono.defer(() -> Mono.delay(Duration.ofMillis(world.between(0, 20)), member.host()));
     }
 
-    private void byHand(long operation, Mono<LockLease> acquire, Runnable over) {
+    private void byHand(long operation, LockKey key, Mono<LockLease> acquire, Runnable over) {
         boolean[] has = new boolean[1];
         Disposable under = acquire.subscribe(
                 lease -> {
                     has[0] = true;
-                    hold(operation, lease, over);
+                    hold(operation, key, lease, over);
                 },
                 error -> failed(operation, has, error, over),
                 () -> {
@@ -186,31 +198,117 @@ final class Actor {
         });
     }
 
-    private void hold(long operation, LockLease lease, Runnable over) {
-        member.acquired(operation, lease);
-        lease.onLoss().subscribe(reason -> member.loses(operation, reason.toString()), error -> {});
+    private void hold(long operation, LockKey key, LockLease lease, Runnable over) {
+        believe(operation, lease);
         if (world.chance(0.1)) {
             later(hold().toNanos(), () -> lease.renew().subscribe(nothing -> {}, error -> {}));
         }
         holds++;
         later(hold().toNanos(), () -> {
-            holds--;
-            member.ends(operation, "releases");
-            Disposable release = lease.release().subscribe(nothing -> {}, error -> over.run(), over);
-            if (world.chance(0.1)) {
-                release.dispose();
-                over.run();
+            if (key.kind() == LockKind.WRITE && member.canDowngrade() && successions.nextInt(2) == 0) {
+                downgrade(operation, key, lease, over);
+            } else if (member.canHandOn() && successions.nextInt(4) == 0) {
+                handOn(operation, key, lease, over);
+            } else {
+                release(operation, lease, over);
             }
         });
     }
 
+    private void believe(long operation, LockLease lease) {
+        member.acquired(operation, lease);
+        lease.onLoss().subscribe(reason -> member.loses(operation, reason.toString()), error -> {});
+    }
+
+    private void release(long operation, LockLease lease, Runnable over) {
+        holds--;
+        member.ends(operation, "releases");
+        Disposable release = lease.release().subscribe(nothing -> {}, error -> over.run(), over);
+        if (world.chance(0.1)) {
+            release.dispose();
+            over.run();
+        }
+    }
+
+    private void downgrade(long operation, LockKey key, LockLease lease, Runnable over) {
+        long reading = member.goesOn(LockKey.of(LockKind.READ, key.name()), lease.fencingToken());
+        world.trace("%s#%d goes on as a reader, as #%d", member.host(), operation, reading);
+        goOn(reading, lease.downgrade(), over);
+        endsWith(operation, lease, "is to be a reader");
+    }
+
+    /** To another process, or to this one. */
+    private void handOn(long operation, LockKey key, LockLease lease, Runnable over) {
+        Actor heir = crew.get(successions.nextInt(crew.size()));
+        long transport = successions.nextLong(plan.lease().toNanos() / 8);
+        heir.holds++;
+        lease.export()
+                .subscribe(
+                        text -> {
+                            world.after(
+                                    transport,
+                                    () -> heir.member
+                                            .host()
+                                            .arrive(() -> heir.adopt(key, lease.fencingToken(), text)));
+                            handedOn(over);
+                        },
+                        error -> {
+                            heir.holds--;
+                            handedOn(over);
+                        });
+        endsWith(operation, lease, "hands its lease on");
+    }
+
+    private void handedOn(Runnable over) {
+        holds--;
+        over.run();
+    }
+
+    /** The lease itself says that it is not to be believed any more. */
+    private void endsWith(long operation, LockLease lease, String how) {
+        if (!lease.isValid()) {
+            member.ends(operation, how);
+        }
+    }
+
+    private void adopt(LockKey key, long token, String text) {
+        long operation = member.goesOn(key, token);
+        world.trace("%s#%d adopts token %d", member.host(), operation, token);
+        goOn(operation, member.adopt(text), () -> {});
+    }
+
+    private void goOn(long operation, Mono<LockLease> next, Runnable over) {
+        boolean[] isOver = new boolean[1];
+        Disposable under = next.subscribe(
+                lease -> {
+                    isOver[0] = true;
+                    believe(operation, lease);
+                    long length = successions.nextLong(plan.lease().toNanos());
+                    later(length, () -> release(operation, lease, over));
+                },
+                error -> {
+                    isOver[0] = true;
+                    member.gaveUp(operation, "does not go on: " + error.getMessage());
+                    handedOn(over);
+                });
+        if (successions.nextInt(4) == 0) {
+            later(successions.nextLong(plan.lease().toNanos() / 4), () -> {
+                if (!isOver[0]) {
+                    under.dispose();
+                    member.gaveUp(operation, "cancelled");
+                    handedOn(over);
+                }
+            });
+        }
+    }
+
     /** Others than the lock decide that it takes too long, or that it is not wanted any more when it comes. */
-    private void impatient(long operation, ReactiveLock lock, Runnable over) {
+    private void impatient(long operation, LockKey key, ReactiveLock lock, Runnable over) {
         boolean[] has = new boolean[1];
         Duration patience = Duration.ofNanos(world.between(0, plan.lease().toNanos()));
         Supplier<Mono<LockLease>> first = () -> lock.acquire().doOnNext(lease -> {
             has[0] = true;
-            hold(operation, lease, () -> {});
+            hold(operation, key, lease, () -> {});
         });
         Mono<?> raced = switch (world.below(3)) {
             case 0 -> first.get().timeout(patience, member.host());

@@ -12,6 +12,7 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.history.HistoryRecorder;
@@ -33,6 +34,7 @@ final class Member {
     private final World world;
     private final HistoryRecorder recorder;
     private final LockClient client;
+    private final Set<LockFeature> features;
     private final boolean isFair;
     private final Mutant mutant;
     private final List<Held> held = new ArrayList<>();
@@ -78,7 +80,9 @@ final class Member {
         this.recorder = recorder;
         this.isFair = isFair;
         world = host.world();
-        client = SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, false);
+        LockBackend backend = noting(store.backend(host));
+        features = backend.features();
+        client = SimulatedClients.client(host, backend, options, this::happened, false);
         host.afterArrival(this::look);
     }
 
@@ -154,7 +158,7 @@ final class Member {
             case WRITE -> client.readWriteLock(key.name()).writeLock();
             case SEMAPHORE -> client.semaphore(key.name(), key.permits()).permits(permits);
         };
-        return mutant.lock().apply(lock.with(options));
+        return mutant.lock().apply(host, lock.with(options));
     }
 
     ReactiveMultiLock all(ReactiveLock... locks) {
@@ -190,6 +194,24 @@ final class Member {
     long asks(LockKey key, int permits) {
         asking = recorder.asked(world.now(), key, permits);
         return asking;
+    }
+
+    /** A lease is to follow that with this token. */
+    long goesOn(LockKey key, long token) {
+        asking = 0;
+        return recorder.goesOn(world.now(), key, token);
+    }
+
+    Mono<LockLease> adopt(String text) {
+        return client.adopt(text);
+    }
+
+    boolean canDowngrade() {
+        return features.contains(LockFeature.DOWNGRADE);
+    }
+
+    boolean canHandOn() {
+        return features.contains(LockFeature.HAND_ON);
     }
 
     void acquired(long operation, LockLease lease) {

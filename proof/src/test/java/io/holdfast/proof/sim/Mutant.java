@@ -30,7 +30,7 @@ final class Mutant {
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
     private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
     private boolean hasQuarantine = true;
-    private UnaryOperator<ReactiveLock> lock = it -> it;
+    private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
     private Election election = (it, lock, host) -> it;
@@ -75,7 +75,7 @@ final class Mutant {
         return of("no quarantine", it -> it.hasQuarantine = false);
     }
 
-    static Mutant lock(String name, UnaryOperator<ReactiveLock> wrong) {
+    static Mutant lock(String name, BiFunction<Host, ReactiveLock, ReactiveLock> wrong) {
         return of(name, it -> it.lock = wrong);
     }
 
@@ -122,7 +122,7 @@ final class Mutant {
     }
 
     /** What becomes of the locks that users have. */
-    UnaryOperator<ReactiveLock> lock() {
+    BiFunction<Host, ReactiveLock, ReactiveLock> lock() {
         return lock;
     }
 

@@ -5,6 +5,7 @@ import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -57,6 +58,9 @@ final class Mutants {
                 StoreKind.MEMORY,
                 leaderThatKeepsTheLock(),
                 nestedWorkThatGoesOn(),
+                writerThatBelievesAfterItsDowngrade(),
+                exporterThatGoesOnBelieving(),
+                Mutant.backend("downgrade that lets a writer in", (host, it) -> new DowngradesByARelease(it)),
                 Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven));
     }
 
@@ -70,8 +74,16 @@ final class Mutants {
         return Mutant.election("two leaders by a late loss", WrongElection::toldLate);
     }
 
+    private static Mutant writerThatBelievesAfterItsDowngrade() {
+        return Mutant.lock("write lease believed after the downgrade", LateBelief::afterADowngrade);
+    }
+
+    private static Mutant exporterThatGoesOnBelieving() {
+        return Mutant.lock("exporter that goes on believing", LateBelief::afterAnExport);
+    }
+
     private static Mutant nestedWorkThatGoesOn() {
-        return Mutant.lock("nested work that outlives the outermost", DeafNestedLock::new);
+        return Mutant.lock("nested work that outlives the outermost", (host, it) -> new DeafNestedLock(it));
     }
 
     /** In the scripts, or in how their answers are understood. */
@@ -142,6 +154,16 @@ final class Mutants {
                         "if not (token or queued or blocked) and admits(look) then",
                         "if not (token or queued or blocked and not (look.kind == 'semaphore' and look.taken == 1)) and admits(look) then"),
                 Mutant.script("release that frees one permit only", "add_surplus(1 - taken_by(entry))", ""),
+                Mutant.script(
+                        "downgrade that lets a writer in",
+                        "  keep_hold() -- first: the readers at the head join it\n  mode = look.kind",
+                        "  keep_hold()\n  count, mode = 0, false"),
+                Mutant.script(
+                        "writer that stays one",
+                        "  keep_hold() -- first: the readers at the head join it\n  mode = look.kind",
+                        "  mode = look.kind"),
+                writerThatBelievesAfterItsDowngrade(),
+                exporterThatGoesOnBelieving(),
                 Mutant.scripts(
                         "pushed grant without its look",
                         body -> body.replace("math.floor(math.max(0, now - looked) / 1000) + ms", "tonumber(lease)")
@@ -211,6 +233,36 @@ final class Mutants {
                 "release without an owner check",
                 "if is_ours and find(record, number .. ' ', 35, true) == 35 then",
                 "if true then");
+    }
+
+    /** And says that nothing has happened in between. */
+    private static final class DowngradesByARelease implements ForwardingLockBackend {
+
+        private final LockBackend real;
+        private final Map<String, Long> tokens = new HashMap<>();
+
+        DowngradesByARelease(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            if (claim.key().kind() != LockKind.READ || !tokens.containsKey(claim.id())) {
+                return real.tryAcquire(claim).doOnNext(answer -> {
+                    if (claim.key().kind() == LockKind.WRITE && answer instanceof LockAttempt.Acquired granted) {
+                        tokens.put(claim.id(), granted.fencingToken());
+                    }
+                });
+            }
+            return real.release(claim.withAttempt(1))
+                    .then(real.tryAcquire(claim))
+                    .thenReturn(new LockAttempt.Acquired(tokens.get(claim.id()), claim.lease()));
+        }
     }
 
     private static final class NamesTheLastLook implements ForwardingLockBackend {

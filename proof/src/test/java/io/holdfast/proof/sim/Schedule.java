@@ -74,7 +74,7 @@ final class Schedule {
         Elections elections = Elections.areWanted(world, plan, keys) ? new Elections(plan) : null;
         members.forEach(member -> {
             for (int i = 0; i < plan.actors(); i++) {
-                actors.add(new Actor(member, plan, keys, areManyWanted, elections, actors.size()));
+                actors.add(new Actor(member, plan, keys, areManyWanted, elections, actors));
             }
         });
         if (plan.isTight() && !plan.hasLastWords()) {

@@ -309,7 +309,11 @@ begin
       update holdfast_fence set token = v_last where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
     else
       set v_count = v_count + w_taken;
-      update holdfast_lock set token = v_last where name = p_name and kind = p_kind and slot = 0;
+      -- A writer that is still there has let its lease end, and must fail at the fence.
+      update holdfast_lock set token = v_last, holder = null where name = p_name and kind = p_kind and slot = 0;
+      if p_kind = 'rw' then
+        update holdfast_fence set token = 0 where name = p_name and slot = 1 and token <> 0;
+      end if;
       insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us, taken)
       values (p_name, p_kind, v_last, v_last, w_id, w_attempt, v_ends, w_taken);
       insert into holdfast_fence (name, slot, token) values (p_name, v_last, v_last);
@@ -323,6 +327,50 @@ begin
   if v_moved then
     call holdfast_heads_v1(p_own, p_name, p_kind);
   end if;
+end //
+
+-- Tells all claims that want a hint.
+create procedure holdfast_hint_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin)
+sql security invoker
+begin
+  declare v_id varchar(96) character set ascii collate ascii_bin;
+  declare v_channel varchar(64) character set ascii collate ascii_bin;
+  told: loop
+    set v_id = null;
+    select id, channel into v_id, v_channel from holdfast_waiter force index (holdfast_waiter_queue)
+     where name = p_name and kind = p_kind and place = 'interest' order by ticket limit 1;
+    if v_id is null then
+      leave told;
+    end if;
+    delete from holdfast_waiter where name = p_name and kind = p_kind and id = v_id;
+    call holdfast_tell_v1(p_own, v_channel, 'changed', 0, 0, 0, v_id);
+  end loop;
+end //
+
+-- Makes a reader of the writer, and lets the readers in that wait at the head. The row of the lock is locked by the caller. A transaction that is fenced by
+-- the writer goes on, and keeps them away until its end.
+create procedure holdfast_downgrade_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_name varbinary(1024),
+  p_id varchar(96) character set ascii collate ascii_bin, p_token bigint, p_attempt integer, p_lease_ms bigint)
+sql security invoker
+begin
+  declare v_now bigint;
+  declare v_fence bigint;
+  declare v_given bigint;
+  declare v_asked boolean;
+  declare v_served integer;
+  set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us)
+  values (p_name, 'rw', p_token, p_token, p_id, p_attempt, v_now + p_lease_ms * 1000);
+  insert into holdfast_fence (name, slot, token) values (p_name, p_token, p_token);
+  update holdfast_lock set holder = null, expires_us = v_now where name = p_name and kind = 'rw' and slot = 0;
+  select slot into v_fence from holdfast_fence where name = p_name and slot = 1 for update skip locked;
+  if v_fence is not null then
+    update holdfast_fence set token = 0 where name = p_name and slot = 1;
+  end if;
+  call holdfast_promote_v1(p_own, p_claim_ms, p_name, 'rw', p_token, null, v_now, null, false, false, null, null, null, null, v_given, v_asked, v_served);
+  call holdfast_hint_v1(p_own, p_name, 'rw');
 end //
 
 -- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
@@ -382,6 +430,15 @@ acquiring: begin
     end if;
   end if;
   if h_slot is not null and h_expires > v_now then
+    if p_kind = 'rw' and (h_slot = 0) <> (p_mode = 'write') then -- it holds the other side
+      if p_mode = 'write' or p_attempt < h_attempt then
+        set p_answer = 'contended', p_ms = greatest(p_lease_ms div 3, 1);
+      else
+        call holdfast_downgrade_v1(p_own, p_claim_ms, p_name, p_id, h_token, p_attempt, p_lease_ms);
+        set p_answer = 'acquired', p_given = h_token, p_ms = p_lease_ms;
+      end if;
+      leave acquiring;
+    end if;
     if p_attempt < h_attempt then -- a late copy of an earlier attempt
       set p_lease_ms = least(p_lease_ms, (h_expires - v_now) div 1000);
     else
@@ -465,8 +522,6 @@ releasing: begin
   declare v_given bigint;
   declare v_asked boolean;
   declare v_served integer;
-  declare v_id varchar(96) character set ascii collate ascii_bin;
-  declare v_channel varchar(64) character set ascii collate ascii_bin;
 
   set p_answer = 'not_held';
   call holdfast_enter_v1(p_name, p_kind, false, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
@@ -516,16 +571,7 @@ releasing: begin
     call holdfast_heads_v1(p_own, p_name, p_kind);
   end if;
   if v_seen is not null and v_served = 0 and (l_holder is null or l_expires <= v_now) then
-    told: loop
-      set v_id = null;
-      select id, channel into v_id, v_channel from holdfast_waiter force index (holdfast_waiter_queue)
-       where name = p_name and kind = p_kind and place = 'interest' order by ticket limit 1;
-      if v_id is null then
-        leave told;
-      end if;
-      delete from holdfast_waiter where name = p_name and kind = p_kind and id = v_id;
-      call holdfast_tell_v1(p_own, v_channel, 'changed', 0, 0, 0, v_id);
-    end loop;
+    call holdfast_hint_v1(p_own, p_name, p_kind);
   end if;
 end //
 

@@ -267,6 +267,26 @@ begin
   return floor(greatest(1, least(v_ms, p_lease_ms / 3)));
 end $$;
 
+-- Makes a reader of the writer of that row, which is locked by the caller, and lets the readers in that wait at the head. A transaction that is fenced by the
+-- writer goes on, and keeps them away until its end.
+create function holdfast_downgrade_v1(p_n integer, lock_row holdfast_lock, p_fenced boolean, p_attempt integer, p_lease_ms bigint, p_claim_ms integer)
+returns setof holdfast_answer_v1
+language plpgsql volatile as $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at)
+  values (lock_row.name, lock_row.kind, lock_row.token, lock_row.token, lock_row.holder, p_attempt, v_now + p_lease_ms * interval '1 ms');
+  update holdfast_lock set holder = null, expires_at = v_now where name = lock_row.name and kind = lock_row.kind and slot = 0;
+  lock_row.holder := null;
+  return next (p_n, 'acquired', lock_row.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
+  return query select * from holdfast_promote_v1(lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null);
+  return query
+    with told as (delete from holdfast_waiter
+                   where name = lock_row.name and kind = lock_row.kind and place = 'interest' returning channel, id)
+    select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
+end $$;
+
 -- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
 create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_taken integer, p_id text,
                                     p_lease_ms bigint, p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
@@ -310,6 +330,14 @@ begin
     h := v_share.share;
   end if;
   if h.holder = p_id and h.expires_at > v_now then
+    if p_kind = 'rw' and (h.slot = 0) <> (p_mode = 'write') then -- it holds the other side
+      if p_mode = 'write' or p_attempt < h.attempt then
+        return next (p_n, 'contended', null, greatest(p_lease_ms / 3, 1), null, null, null)::holdfast_answer_v1;
+        return;
+      end if;
+      return query select * from holdfast_downgrade_v1(p_n, l, v_entered.standing = 'fenced', p_attempt, p_lease_ms, p_claim_ms);
+      return;
+    end if;
     if p_attempt < h.attempt then -- a late copy of an earlier attempt
       p_lease_ms := least(p_lease_ms, floor(extract(epoch from h.expires_at - v_now) * 1000)::bigint);
     else

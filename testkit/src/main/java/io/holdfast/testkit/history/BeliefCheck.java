@@ -13,6 +13,8 @@ import java.util.PriorityQueue;
  * semaphore has owners that take no more than its permits together. The belief lasts from the emission of the lease to the earliest of: release called, loss signalled,
  * validity over; the end is no part of it.
  *
+ * <p>The belief of one that goes on with a lease begins where that in the former lease has ended: the lock is held in between.
+ *
  * <p>Where the claims of a semaphore disagree about its permits, the most generous of those that believe counts: the last one that was
  * granted has judged by its own permits.
  */
@@ -23,15 +25,32 @@ public final class BeliefCheck implements HistoryCheck {
 
     @Override
     public List<Violation> violations(History history) {
-        List<LockOperation> owners = new ArrayList<>(history.operations());
-        owners.removeIf(owner -> owner.acquiredAt() >= owner.believedUntil());
-        owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
+        List<Belief> beliefs = beliefs(history.operations());
+        beliefs.sort(Comparator.comparingLong(Belief::from));
         Map<String, Believers> locks = new HashMap<>();
         List<Violation> found = new ArrayList<>();
-        for (LockOperation owner : owners) {
-            locks.computeIfAbsent(owner.lockId(), id -> new Believers()).join(owner, found);
+        for (Belief belief : beliefs) {
+            locks.computeIfAbsent(belief.owner().lockId(), id -> new Believers())
+                    .join(belief.owner(), belief.from(), found);
         }
         return found;
+    }
+
+    private record Belief(LockOperation owner, long from) {}
+
+    private static List<Belief> beliefs(List<LockOperation> operations) {
+        List<LockOperation> owners = new ArrayList<>(operations);
+        owners.removeIf(owner -> owner.acquiredAt() >= owner.believedUntil());
+        owners.sort(Comparator.comparingLong(LockOperation::acquiredAt));
+        Map<String, Long> ends = new HashMap<>();
+        List<Belief> beliefs = new ArrayList<>();
+        for (LockOperation owner : owners) {
+            String hold = owner.lockId() + ' ' + owner.token();
+            Long end = owner.isSuccessor() ? ends.get(hold) : null;
+            beliefs.add(new Belief(owner, end == null ? owner.acquiredAt() : Math.min(end, owner.acquiredAt())));
+            ends.put(hold, owner.believedUntil());
+        }
+        return beliefs;
     }
 
     private static final class Believers {
@@ -43,8 +62,8 @@ public final class BeliefCheck implements HistoryCheck {
         /** How many permits they take together. */
         private long taken;
 
-        void join(LockOperation owner, List<Violation> found) {
-            while (!present.isEmpty() && present.peek().believedUntil() <= owner.acquiredAt()) {
+        void join(LockOperation owner, long from, List<Violation> found) {
+            while (!present.isEmpty() && present.peek().believedUntil() <= from) {
                 LockOperation over = present.remove();
                 exclusive -= over.isExclusive() ? 1 : 0;
                 taken -= over.permits();
@@ -56,7 +75,7 @@ public final class BeliefCheck implements HistoryCheck {
                 found.add(new Violation(
                         "belief",
                         "%d believe in %s at %d:%n%s"
-                                .formatted(present.size(), owner.lockId(), owner.acquiredAt(), Quote.of(present))));
+                                .formatted(present.size(), owner.lockId(), from, Quote.of(present))));
             }
         }
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param operation which acquisition of this process, from 1; 0 for what concerns none
  * @param what what it was
  * @param lock which lock; given with {@link What#ASKED}, else null
- * @param token the fencing token; 0 for none
+ * @param token the fencing token; with {@link What#ASKED} that of the lease that is gone on with; 0 for none
  * @param value what the kind of event says; 0 for none
  * @param note a remark for the reader, or what was found
  */

@@ -117,6 +117,20 @@ public final class HistoryRecorder {
     }
 
     /**
+     * An adoption of a lease that was handed on is subscribed to, or a downgrade. The belief in the lease before is recorded by itself.
+     *
+     * @param nanos before the subscription
+     * @param lock which lock; after a downgrade its read side
+     * @param token of the lease before
+     * @return the number of the acquisition in this process, for all that follows about it
+     */
+    public long goesOn(long nanos, LockKey lock, long token) {
+        long operation = operations.incrementAndGet();
+        sink.accept(new HistoryEvent(nanos, process, operation, What.ASKED, lock, token, 0, ""));
+        return operation;
+    }
+
+    /**
      * The acquisition has a place in the server's queue.
      *
      * @param nanos after that was known

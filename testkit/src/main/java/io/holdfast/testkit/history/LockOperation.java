@@ -22,6 +22,7 @@ import java.util.List;
  * @param believedUntil the end of the belief, which lasts from the emission to the earliest of: release called, loss signalled, validity
  *     over. Where nothing is known of the validity, it is the emission itself. {@link #NEVER} without a lease.
  * @param endedAt when the acquisition ended without a lease
+ * @param goesOnWith the token of the lease that it goes on with, as one that was handed on, or as that of a reader who was the writer; 0 when it is new
  */
 public record LockOperation(
         String process,
@@ -34,7 +35,8 @@ public record LockOperation(
         long acquiredAt,
         long token,
         long believedUntil,
-        long endedAt) {
+        long endedAt,
+        long goesOnWith) {
 
     /** The time of what did not happen. */
     public static final long NEVER = Long.MAX_VALUE;
@@ -46,6 +48,15 @@ public record LockOperation(
      */
     public boolean hasAcquired() {
         return acquiredAt != NEVER;
+    }
+
+    /**
+     * Whether it goes on with the hold of another operation.
+     *
+     * @return false for an acquisition of its own
+     */
+    public boolean isSuccessor() {
+        return goesOnWith != 0;
     }
 
     /**
@@ -82,6 +93,9 @@ public record LockOperation(
             text.append(permits == 1 ? "" : " takes " + permits).append(" of ").append(lock.permits());
         }
         text.append(" asked ").append(askedAt);
+        if (isSuccessor()) {
+            text.append(" to go on with token ").append(goesOnWith);
+        }
         append(text, " queued ", queuedAt);
         append(text, " place unsure ", unsureAt);
         append(text, " acquired ", acquiredAt);
@@ -150,7 +164,8 @@ public record LockOperation(
                     acquired,
                     token,
                     until,
-                    ended);
+                    ended,
+                    asked.token());
         }
     }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * First come, first served: whoever asks for the lock after another one was known to be in its queue is not handed a lease while that one
- * still waits. Only of pairs that exclude each other, as two claims of a semaphore do that do not fit into its permits together, since of others the order of the grants is not seen by those who get them; and not once
+ * still waits. One that goes on with a lease passes no waiter. Only of pairs that exclude each other, as two claims of a semaphore do that do not fit into its permits together, since of others the order of the grants is not seen by those who get them; and not once
  * a fault may have cost the place in the queue ({@link HistoryEvent.What#PLACE_UNSURE}).
  */
 public final class QueueCheck implements HistoryCheck {
@@ -35,7 +35,7 @@ public final class QueueCheck implements HistoryCheck {
                 steps.add(new Step(operation.queuedAt(), Kind.COMES, operation));
                 steps.add(new Step(end, Kind.LEAVES, operation));
             }
-            if (operation.hasAcquired()) {
+            if (operation.hasAcquired() && !operation.isSuccessor()) {
                 steps.add(new Step(operation.acquiredAt(), Kind.IS_SERVED, operation));
             }
         }

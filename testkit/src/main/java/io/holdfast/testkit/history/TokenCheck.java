@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  *       wrong too.)
  * </ul>
  *
+ * <p>One that goes on with a lease has its token, and begins when the belief in that lease has ended.
+ *
  * <p>The order of readers, or of permits, that were granted while both were asked for is not known to those who got them.
  */
 public final class TokenCheck implements HistoryCheck {
@@ -99,10 +101,13 @@ public final class TokenCheck implements HistoryCheck {
         }
 
         void emitted(LockOperation owner, List<Violation> found) {
-            LockOperation same = byToken.putIfAbsent(owner.token(), owner);
-            if (same != null && !(rules.readersShare && areReadersAtOneTime(same, owner))) {
+            LockOperation same = byToken.put(owner.token(), owner);
+            if (same != null && !follows(same, owner) && !(rules.readersShare && areReadersAtOneTime(same, owner))) {
                 found.add(new Violation(
                         "token", "two have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
+            }
+            if (owner.isSuccessor() && owner.goesOnWith() != owner.token()) {
+                found.add(new Violation("token", "one that goes on has another token:%n  %s".formatted(owner)));
             }
             LockOperation before = isAlone(owner) ? highest : highestExclusive;
             if (rules.isExclusive
@@ -114,6 +119,10 @@ public final class TokenCheck implements HistoryCheck {
             byEmission.add(owner);
             highest = higher(highest, owner);
             highestExclusive = isAlone(owner) ? higher(highestExclusive, owner) : highestExclusive;
+        }
+
+        private static boolean follows(LockOperation before, LockOperation owner) {
+            return owner.isSuccessor() && before.believedUntil() <= owner.acquiredAt();
         }
 
         private static boolean areReadersAtOneTime(LockOperation first, LockOperation other) {
@@ -137,6 +146,7 @@ public final class TokenCheck implements HistoryCheck {
                 }
                 // Pairs of which one is exclusive were compared when they were emitted.
                 if (before != null
+                        && !owner.isSuccessor()
                         && before.token() > owner.token()
                         && !(rules.isExclusive && (isAlone(before) || isAlone(owner)))) {
                     found.add(falling(before, owner));

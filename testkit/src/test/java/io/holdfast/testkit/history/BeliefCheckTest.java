@@ -144,4 +144,28 @@ class BeliefCheckTest {
                 .held(LockKey.of(LockKind.MUTEX, "other"), 0, 1, 10, 1);
         assertThat(told.violations(check)).isEmpty();
     }
+
+    @Test
+    void aWriterThatGoesOnAsAReaderIsFineWithReadersOnly() {
+        told.held(WRITE, 0, 1, 5, 1).heldOn(READ, 5, 8, 20, 1, 1).held(READ, 0, 6, 9, 2);
+        assertThat(told.violations(check)).isEmpty();
+    }
+
+    @Test
+    void aWriterBetweenTheTwoLeasesOfOneHoldIsFound() {
+        told.held(WRITE, 0, 1, 5, 1).heldOn(READ, 5, 8, 20, 1, 1).held(WRITE, 0, 6, 7, 2);
+        assertThat(told.violations(check)).hasSize(1);
+    }
+
+    @Test
+    void aReaderBetweenTheTwoLeasesOfAWriterThatIsHandedOnIsFound() {
+        told.held(WRITE, 0, 1, 5, 1).heldOn(WRITE, 5, 8, 20, 1, 1).held(READ, 0, 6, 7, 2);
+        assertThat(told.violations(check)).hasSize(1);
+    }
+
+    @Test
+    void aWriterThatBelievesAfterItsDowngradeIsFound() {
+        told.held(WRITE, 0, 1, 9, 1).heldOn(READ, 5, 8, 20, 1, 1);
+        assertThat(told.violations(check)).hasSize(1);
+    }
 }

@@ -88,4 +88,10 @@ class QueueCheckTest {
         told.queued(READ, 0, 1, 20).queued(READ, 2, 3, 19);
         assertThat(told.violations(check)).isEmpty();
     }
+
+    @Test
+    void oneThatGoesOnWithALeasePassesNoWaiter() {
+        told.queued(WRITE, 0, 1, 20).heldOn(READ, 5, 6, 15, 3, 3);
+        assertThat(told.violations(check)).isEmpty();
+    }
 }

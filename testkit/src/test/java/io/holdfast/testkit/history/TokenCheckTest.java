@@ -101,4 +101,26 @@ class TokenCheckTest {
         told.held(MUTEX, 0, 1, 5, 1).held(MUTEX, 0, 6, 9, 3);
         assertThat(told.violations(check)).isEmpty();
     }
+
+    @Test
+    void oneThatGoesOnHasTheTokenOfTheLeaseBefore() {
+        told.held(WRITE, 0, 1, 5, 7).heldOn(READ, 5, 6, 9, 7, 7).held(READ, 6, 7, 9, 8).heldOn(READ, 9, 10, 12, 7, 7);
+        assertThat(told.violations(check)).isEmpty();
+        told.heldOn(READ, 12, 13, 14, 7, 9);
+        assertThat(told.violations(check))
+                .singleElement()
+                .satisfies(violation -> assertThat(violation.message()).contains("goes on has another token"));
+    }
+
+    @Test
+    void anExporterThatGoesOnBelievingIsFound() {
+        told.held(READ, 0, 1, 9, 7).heldOn(READ, 5, 6, 12, 7, 7);
+        assertThat(told.violations(check)).hasSize(1);
+    }
+
+    @Test
+    void aWriterThatCameInBetweenIsFound() {
+        told.held(WRITE, 0, 1, 5, 7).held(WRITE, 0, 6, 7, 8).heldOn(READ, 5, 8, 9, 7, 7);
+        assertThat(told.violations(check)).hasSize(1);
+    }
 }

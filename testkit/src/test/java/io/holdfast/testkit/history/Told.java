@@ -46,6 +46,16 @@ final class Told {
         return this;
     }
 
+    /** As {@link #held}, of one that goes on with the lease that has this token. */
+    @CanIgnoreReturnValue
+    Told heldOn(LockKey lock, long asked, long acquired, long released, long goesOnWith, long token) {
+        HistoryRecorder process = process();
+        long op = process.goesOn(ms(asked), lock, goesOnWith);
+        process.acquired(ms(acquired), op, token, ms(released + 1_000));
+        process.releaseAsked(ms(released), op);
+        return this;
+    }
+
     /** Known to be queued, and emitted, at these times. */
     @CanIgnoreReturnValue
     Told queued(LockKey lock, long asked, long queued, long acquired) {

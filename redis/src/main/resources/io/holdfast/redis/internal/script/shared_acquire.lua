@@ -1,4 +1,5 @@
--- Takes a read, write or semaphore lock for a claim, or keeps it, or gives the claim a place in the queue.
+-- Takes a read, write or semaphore lock for a claim, or keeps it, or gives the claim a place in the queue. Makes a reader of the writer whose claim
+-- asks for reading. A reader never becomes a writer.
 --
 -- KEYS    see shared_queue.lua
 -- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify, queue, or queue:N for at most N waiters   5 token floor
@@ -66,9 +67,33 @@ local function standing()
   return tonumber(attempt), tonumber(token), tonumber(since), word
 end
 local seen, token, since, held_as = standing()
+local held_kind = held_as and string.match(held_as, '^%a+')
 local entry, ticket = entry_of(id)
 local queued = not seen and waiter(entry)
 local late = look.attempt < (seen or queued and queued.attempt or 0)
+
+local function keep_hold()
+  if floor > token then
+    token = floor
+    if floor > stored_token() then
+      save_token(floor)
+    end
+  end
+  redis.call('ZREM', KEYS[1], ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
+  save_holder(now, id, look, token, lease, since)
+end
+
+-- The claim holds the other side of a read/write lock.
+local other_side = token and held_kind ~= look.kind
+if other_side and (late or look.kind ~= 'read') then
+  serve(now, claim_ms)
+  tell_next(claim_ms)
+  echo(look.channel, ARGV[11])
+  return {3, min_ms(lease / 3, claim_ms)}
+elseif other_side then
+  keep_hold() -- first: the readers at the head join it
+  mode = look.kind
+end
 
 local function save_place()
   redis.call('HSET', KEYS[3], id, look.word .. ' ' .. look.permits .. ' ' .. look.attempt .. ' ' .. lease .. ' '
@@ -110,16 +135,14 @@ elseif late then
   if token then
     return {1, token, min_ms((redis.call('ZSCORE', KEYS[1], id) - now) / 1000, lease)}
   end
-elseif token then
-  if floor > token then
-    token = floor
-    if floor > stored_token() then
-      save_token(floor)
-    end
+elseif other_side then
+  if not blocked then
+    tell_interested(now)
   end
+  return {1, token, lease}
+elseif token then
   look.word = held_as -- it has taken its permits
-  redis.call('ZREM', KEYS[1], ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
-  save_holder(now, id, look, token, lease, since)
+  keep_hold()
   return {1, token, lease}
 elseif waiting == 'queue' and not queued then
   if is_full(now, limit) then

@@ -238,3 +238,12 @@ local function tell_next(claim_ms)
     moved = 0
   end
 end
+
+-- Tells those that want a hint that it is worth looking.
+local function tell_interested(now)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
+    local to, whom = string.match(member, '^(%S*) (.*)$')
+    publish(to, 'C ' .. whom)
+  end
+  redis.call('DEL', KEYS[6])
+end

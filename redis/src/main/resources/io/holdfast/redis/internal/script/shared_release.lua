@@ -70,11 +70,7 @@ end
 if ended and is_wanted then
   local blocked = serve(now, claim_ms)
   if (seen or ended > 0) and not blocked and (count == 0 or mode ~= 'write') then
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
-      local to, whom = string.match(member, '^(%S*) (.*)$')
-      publish(to, 'C ' .. whom)
-    end
-    redis.call('DEL', KEYS[6])
+    tell_interested(now)
   end
 end
 tell_next(claim_ms)

@@ -48,6 +48,7 @@ public final class ClaimState {
     private long zxid;
     private boolean isDoubtful;
     private boolean isHeld;
+    private boolean isReader;
     private Mark mark = Mark.NONE;
     private int readings;
     private boolean hasStood;
@@ -136,6 +137,7 @@ public final class ClaimState {
                 "the server changed the name of a node");
         zxid = created.zxid();
         isHeld = false;
+        isReader = false;
         mark = Mark.NONE;
         hasStood = false;
         isTold = false;
@@ -222,6 +224,16 @@ public final class ClaimState {
 
     void hold() {
         isHeld = true;
+    }
+
+    /** The server has marked its node as that of a reader. */
+    public void reads() {
+        isReader = true;
+    }
+
+    /** Of its node: which side of a read/write lock it holds. */
+    public LockKind side() {
+        return isReader ? LockKind.READ : node().kind();
     }
 
     /** The next waiter has to be told, once. */

@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper.internal.claim;
 
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
+import io.holdfast.zookeeper.internal.client.NodeData;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.queue.QueueNeed;
@@ -152,6 +153,26 @@ public final class LockQueues {
         byPath.clear();
     }
 
+    /** The writer holds the lock as a reader from now on. */
+    public void reads(ClaimState state) {
+        LockQueue<ClaimState> queue = of(state);
+        if (queue != null) {
+            queue.reads(state.node());
+            advance(state);
+        }
+    }
+
+    /** A node that was watched is another than it was. The watch is used up. */
+    void nodeChanged(String path) {
+        int slash = path.lastIndexOf('/');
+        LockQueue<ClaimState> queue = slash < 0 ? null : byPath.get(path.substring(0, slash));
+        QueueNode node = queue == null ? null : QueueNode.parse(path.substring(slash + 1));
+        if (queue != null && node != null) {
+            queue.notWatching(node);
+            advance(path.substring(0, slash));
+        }
+    }
+
     void advance(ClaimState state) {
         if (of(state) != null) {
             advance(state.queue().path());
@@ -172,6 +193,8 @@ public final class LockQueues {
             Disposable unused = watch(path, watch.node(), current).subscribe(watched -> {
                 if (watched.isNoNode()) {
                     gone(watched.path());
+                } else if (isReader(watched)) {
+                    advance(path);
                 } else if (!watched.isOk()) {
                     tellFirst(queue, watched);
                 }
@@ -195,12 +218,19 @@ public final class LockQueues {
         }
     }
 
-    /** Watches for the end of a node. */
+    /** Whether the node that was read is that of a writer which has become a reader. */
+    public static boolean isReader(Reply<byte[]> watched) {
+        return watched.isOk() && NodeData.isOfAReader(watched.get());
+    }
+
+    /** Watches for the end of a node, and learns whether its writer has become a reader. */
     public Mono<Reply<byte[]>> watch(String path, QueueNode node, Session session) {
         LockQueue<ClaimState> queue = at(path);
         queue.watching(node);
         return zooKeeper.watch(session, path + '/' + node.name()).doOnNext(watched -> {
-            if (!watched.isOk() && !watched.isNoNode()) {
+            if (isReader(watched)) {
+                queue.reads(node);
+            } else if (!watched.isOk() && !watched.isNoNode()) {
                 queue.notWatching(node);
             }
         });

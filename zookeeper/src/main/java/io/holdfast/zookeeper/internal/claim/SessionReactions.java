@@ -147,6 +147,7 @@ public final class SessionReactions implements SessionEvents {
     @Override
     public void changed(Session session, String path) {
         queues.unsure(path);
+        queues.nodeChanged(path);
         claims.changed(path);
     }
 }

@@ -39,8 +39,9 @@ public final class AsyncZooKeeper {
      * @param owner the label in its data
      * @param czxid the transaction that created it
      * @param ctime when that was, in milliseconds since 1970 by the clock of the leader
+     * @param reads whether it has become a reader, whatever its name says
      */
-    public record Content(String owner, long czxid, long ctime) {}
+    public record Content(String owner, long czxid, long ctime, boolean reads) {}
 
     private final SerialExecutor executor;
     private final AccessRights rights;
@@ -182,6 +183,11 @@ public final class AsyncZooKeeper {
     /** Marks the node of a claim as one that holds the lock. Clients that watch the node hear of it. */
     public Mono<Reply<Stat>> mark(Session session, String path, LockClaim claim) {
         return new Calls.Marking(executor, session, path, NodeData.holding(claim));
+    }
+
+    /** Marks the node of a writer as that of a reader. Clients that watch the node hear of it. */
+    public Mono<Reply<Stat>> markReader(Session session, String path, LockClaim claim) {
+        return new Calls.Marking(executor, session, path, NodeData.reading(claim));
     }
 
     public Mono<Reply<Void>> delete(Session session, String path) {

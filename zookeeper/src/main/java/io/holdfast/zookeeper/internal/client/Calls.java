@@ -119,7 +119,11 @@ final class Calls {
                     code,
                     data == null || stat == null
                             ? null
-                            : new AsyncZooKeeper.Content(NodeData.owner(data), stat.getCzxid(), stat.getCtime()));
+                            : new AsyncZooKeeper.Content(
+                                    NodeData.owner(data),
+                                    stat.getCzxid(),
+                                    stat.getCtime(),
+                                    NodeData.isOfAReader(data)));
         }
     }
 

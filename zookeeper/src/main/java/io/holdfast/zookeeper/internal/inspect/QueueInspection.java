@@ -51,7 +51,7 @@ public final class QueueInspection {
     public Mono<LockReport> report(Session session, LockKey key, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
         return children(session, path.path(), subject)
-                .map(QueueStanding::of)
+                .flatMap(names -> standing(session, path, names, subject))
                 .filter(standing -> !standing.holders().isEmpty())
                 .flatMap(standing -> holders(session, path, standing, subject)
                         .flatMap(holders -> waiters(session, path, standing, subject)
@@ -78,8 +78,27 @@ public final class QueueInspection {
     public Flux<LockHolder> holders(Session session, LockKey key, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
         return children(session, path.path(), subject)
-                .flatMap(names -> holders(session, path, QueueStanding.of(names), subject))
+                .flatMap(names -> standing(session, path, names, subject))
+                .flatMap(standing -> holders(session, path, standing, subject))
                 .flatMapIterable(holders -> holders);
+    }
+
+    /** A writer that has become a reader has the name of a writer. */
+    private Mono<QueueStanding> standing(Session session, LockPath path, List<String> names, Subject subject) {
+        QueueStanding byName = QueueStanding.of(names);
+        QueueNode first = byName.holders().isEmpty() ? null : byName.holders().get(0);
+        if (first == null || first.kind() != LockKind.WRITE) {
+            return Mono.just(byName);
+        }
+        return zooKeeper.content(session, path.of(first.name())).flatMap(reply -> {
+            if (reply.isNoNode()) {
+                return Mono.just(byName);
+            }
+            if (!reply.isOk()) {
+                return Mono.error(ZooKeeperFailures.of(subject, reply));
+            }
+            return Mono.just(reply.get().reads() ? QueueStanding.of(names, first.name()) : byName);
+        });
     }
 
     private Mono<List<LockHolder>> holders(Session session, LockPath path, QueueStanding standing, Subject subject) {
@@ -153,7 +172,8 @@ public final class QueueInspection {
         LockPath path = LockPath.of(session.root(), key);
         String inNames = NodeNames.ofClaim(claimId);
         return children(session, path.path(), subject)
-                .flatMapIterable(names -> QueueStanding.of(names).holders())
+                .flatMap(names -> standing(session, path, names, subject))
+                .flatMapIterable(QueueStanding::holders)
                 .filter(node -> node.claimId().equals(inNames))
                 .next()
                 .flatMap(node -> zooKeeper.delete(session, path.of(node.name())))

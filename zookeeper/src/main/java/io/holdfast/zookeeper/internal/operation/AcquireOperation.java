@@ -5,10 +5,12 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Contended;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
+import io.holdfast.zookeeper.internal.claim.LockQueues;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
@@ -48,12 +50,39 @@ record AcquireOperation(
     Mono<LockAttempt> answer() {
         state.findQueue(session);
         if (state.isIn(session)) {
-            return state.isHeld() ? check(() -> hold(false)) : fromItsPlace();
+            return state.isHeld() ? held() : fromItsPlace();
         }
         if (state.belongsTo(session)) {
             return nodeCreation().recover();
         }
         return queues() ? enter() : new AttemptWithoutNode(this).answer();
+    }
+
+    /** A writer may become a reader, and never the other way round. */
+    private Mono<LockAttempt> held() {
+        if (state.side() == claim.key().kind()) {
+            return check(() -> hold(false));
+        }
+        return claim.key().kind() == LockKind.READ ? downgrade() : contended();
+    }
+
+    /** Its node keeps its place. Those that wait for it hear that its data has changed, and read that it is a reader's. */
+    private Mono<LockAttempt> downgrade() {
+        return zooKeeper.markReader(session, state.knownPath(), state.claim()).flatMap(marked -> {
+            if (marked.isNoNode()) {
+                claims.gone(state);
+                return Mono.error(ZooKeeperFailures.vanished(subject()));
+            }
+            if (!marked.isOk()) {
+                return fail(marked);
+            }
+            if (!state.isIn(session)) {
+                return Mono.error(ZooKeeperFailures.noSession(subject()));
+            }
+            state.reads();
+            claims.queues().reads(state);
+            return hold(false);
+        });
     }
 
     /** The claim may have waited without a node of its own, for a node that is gone now. */
@@ -159,6 +188,9 @@ record AcquireOperation(
         return claims.queues().watch(state.queue().path(), blocker, session).flatMap(watched -> {
             if (watched.isNoNode()) {
                 claims.queues().gone(watched.path());
+                return inLine();
+            }
+            if (LockQueues.isReader(watched)) {
                 return inLine();
             }
             return watched.isOk() ? queued() : fail(watched);

@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper.internal.operation;
 
 import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
@@ -43,6 +44,19 @@ record AttemptWithoutNode(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> refused(QueueNode blocker) {
+        if (acquire.claim().key().kind() == LockKind.READ) {
+            return zooKeeper().content(session(), state().queue().of(blocker.name())).flatMap(read -> {
+                if (read.isOk() && read.get().reads()) {
+                    acquire.queue().reads(blocker);
+                    return acquire.enter(); // it was the nearest writer, and the first of all: no other writer is there
+                }
+                return refusedFor(blocker);
+            });
+        }
+        return refusedFor(blocker);
+    }
+
+    private Mono<LockAttempt> refusedFor(QueueNode blocker) {
         if (acquire.claim().waiting() == Waiting.NONE) {
             return acquire.contended();
         }

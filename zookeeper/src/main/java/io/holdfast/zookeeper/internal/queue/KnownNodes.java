@@ -52,6 +52,19 @@ final class KnownNodes<C> {
         }
     }
 
+    /** It holds the lock as a reader from now on. Whether it was known as a writer. */
+    boolean reads(QueueNode node) {
+        return reads(holding, node) || reads(others, node);
+    }
+
+    private static <V> boolean reads(NodeMap<V> map, QueueNode node) {
+        V value = map.remove(node);
+        if (value != null) {
+            map.put(node.asReader(), value);
+        }
+        return value != null;
+    }
+
     /** Whether it was of a claim of the session that waited or held. */
     boolean removeOwn(QueueNode node) {
         return waiting.remove(node) != null || holding.remove(node) != null; // it is in one of them

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       it; an empty one is {@linkplain #guarded watched}.
  *   <li>Nodes of the session whose claims have ended do not count, although the server may still have them: those claims never take the
  *       lock again, and all that come later in the queue wait for both nodes.
+ *   <li>A writer that has become a reader keeps its name. The data of its node tells, which a claim reads that waits for it; from then on the
+ *       session takes it for a reader.
  *   <li>When the connection is lost, all that was known of others is forgotten.
  * </ul>
  *
@@ -43,6 +45,9 @@ public class LockQueue<C> {
 
     /** Nodes of claims that have ended, until their deletion is acknowledged. */
     private final Set<String> leaving = new HashSet<>();
+
+    /** Nodes with the name of a writer that are readers', as long as they may be there. */
+    private final Set<String> readers = new HashSet<>();
 
     private int creations;
     private int newest = NOTHING;
@@ -130,6 +135,15 @@ public class LockQueue<C> {
         nodes.holds(node);
     }
 
+    /** The writer with that node has become a reader. */
+    public void reads(QueueNode node) {
+        readers.add(node.name());
+        boolean unused = nodes.reads(node);
+        if (node.name().equals(watched)) {
+            watched = null;
+        }
+    }
+
     /** The claim has ended: from now on its node blocks no other claim of the session. */
     public void leaves(QueueNode node) {
         if (nodes.removeOwn(node)) {
@@ -150,6 +164,7 @@ public class LockQueue<C> {
     public boolean gone(String name) {
         lists.gone(name);
         leaving.remove(name);
+        readers.remove(name);
         if (name.equals(watched)) {
             watched = null;
             isOld = true;
@@ -194,7 +209,11 @@ public class LockQueue<C> {
             lists.answered();
             return List.of();
         }
-        Set<QueueNode> there = new HashSet<>(listed);
+        Set<QueueNode> there = new HashSet<>();
+        readers.removeIf(name -> !isOwn(name) && !areNamed(listed, name));
+        for (QueueNode node : listed) {
+            there.add(readers.contains(node.name()) ? node.asReader() : node);
+        }
         nodes.replaceOthers(upTo, there, it -> leaving.contains(it.name()) || lists.isGone(it.name()));
         isOld = false;
         lists.answered();
@@ -276,6 +295,7 @@ public class LockQueue<C> {
     public void forgetAll() {
         lists.invalidate();
         forgetOthers();
+        readers.removeIf(name -> !isOwn(name));
         isGuarded = false;
         isGuardAsked = false;
         wasAlone = true;
@@ -285,6 +305,15 @@ public class LockQueue<C> {
         nodes.forgetOthers();
         isOld = false;
         watched = null;
+    }
+
+    private static boolean areNamed(List<QueueNode> listed, String name) {
+        return listed.stream().anyMatch(node -> node.name().equals(name));
+    }
+
+    private boolean isOwn(String name) {
+        QueueNode node = QueueNode.parse(name);
+        return node != null && nodes.isOwn(node);
     }
 
     /** How many names it keeps that are not of claims of the session, for tests. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the node's name
  * @param claimId the claim's id without the label of its owner, encoded
- * @param kind the kind of lock that it wants
+ * @param kind the kind of lock that it wants; by its name, or that of a reader which was a writer
  * @param permits how many permits may be taken together, by this claim's judgement
  * @param taken how many of them it takes
  * @param sessionId the session that made it
@@ -116,6 +116,11 @@ public record QueueNode(
             }
         }
         return nodes;
+    }
+
+    /** The same node, of a writer that has become a reader. Its name stays, and so does its place. */
+    QueueNode asReader() {
+        return new QueueNode(name, claimId, LockKind.READ, permits, taken, sessionId, sequence);
     }
 
     /** Whether a later node of that kind has to wait for this one. */

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Which claims hold a lock and which wait for it, by the names in its queue and nothing else. By the same rules as {@link QueuePosition}, which decides for one
+ * Which claims hold a lock and which wait for it, by the names in its queue and nothing else but whether the first of them has become a reader. By the same rules as {@link QueuePosition}, which decides for one
  * claim.
  *
  * @param holders in the order of the queue
@@ -18,7 +18,18 @@ public record QueueStanding(List<QueueNode> holders, List<QueueNode> waiters) {
      * @param names those in the queue, in any order; names that are no places do not count
      */
     public static QueueStanding of(Collection<String> names) {
+        return of(names, "");
+    }
+
+    /**
+     * The standing of all.
+     *
+     * @param names those in the queue, in any order; names that are no places do not count
+     * @param reader the name of the writer that has become a reader; there is one at most, at the front
+     */
+    public static QueueStanding of(Collection<String> names, String reader) {
         List<QueueNode> queue = QueueNode.parseUpTo(Integer.MAX_VALUE - 1, names).stream()
+                .map(node -> node.name().equals(reader) ? node.asReader() : node)
                 .sorted(QueueNode.ORDER)
                 .toList();
         int holders = 0;

@@ -1,0 +1,68 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockLease;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/** One subscription to {@code downgrade}: told the read lease, or why there is none; or it leaves before that, and the lock is released. */
+final class LeaseDowngrade implements LeaseSuccession, Subscription {
+
+    private final HeldLease writer;
+    private final Emission<LeaseHandle> emission;
+
+    LeaseDowngrade(HeldLease writer, CoreSubscriber<? super LockLease> subscriber) {
+        this.writer = writer;
+        emission = new Emission<>(subscriber, writer.lock().engine().deliverOn);
+    }
+
+    Context context() {
+        return emission.context();
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n) && emission.isIdle() && emission.open() && !writer.downgrade(this)) {
+            failed(writer.lost());
+        }
+    }
+
+    /** Before the read lease is there, the writer is released; after that, {@link #emit} finds that the subscriber has left. */
+    @Override
+    public void cancel() {
+        emission.leave(writer::downgradeCancelled);
+    }
+
+    @Override
+    public void failed(Throwable why) {
+        emission.fail(why);
+    }
+
+    /** The read lease is open. */
+    void succeeded(LeaseHandle reader) {
+        emission.deliver(() -> emit(reader), disposed -> {
+            reader.held().release();
+            emission.failNow(disposed);
+        });
+    }
+
+    private void emit(LeaseHandle reader) {
+        if (!reader.isValid()) {
+            reader.held().release();
+            emission.failNow(reader.lost());
+        } else if (emission.begin()) {
+            Engine engine = reader.held().lock().engine();
+            if (engine.events.areWanted()) {
+                engine.events.report(new LockEvent.Downgraded(
+                        reader.lockName(), reader.fencingToken(), reader.held().heldFor()));
+            }
+            if (!emission.emit(reader)) {
+                reader.held().release();
+            }
+        } else {
+            reader.held().release();
+        }
+    }
+}

@@ -1,0 +1,277 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockLease;
+import io.holdfast.ReactiveReadWriteLock;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A writer that becomes a reader: no other writer in between, and never the other way round. */
+interface DowngradeContract extends LockBackendUnderTest {
+
+    private void needs(LockFeature... features) {
+        for (LockFeature feature : features) {
+            assumeTrue(backend().features().contains(feature), "needs " + feature);
+        }
+    }
+
+    private static Contender writer(Contest contest) {
+        return contest.of(LockKind.WRITE, Waiting.NONE);
+    }
+
+    private static Contender reader(Contest contest) {
+        return contest.of(LockKind.READ, Waiting.NONE);
+    }
+
+    private static Contender waiting(Contest contest, LockKind kind) {
+        return contest.queued(contest.of(kind, Waiting.QUEUE).watching());
+    }
+
+    @Test
+    default void writerThatBecomesAReaderKeepsItsToken() {
+        needs(LockFeature.DOWNGRADE);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            reader(contest).mustBeRefused();
+            assertThat(Contender.token(writer.lookAs(LockKind.READ))).isEqualTo(token);
+            writer.mustHold();
+            assertThat(reader(contest).mustAcquire()).isGreaterThan(token);
+            writer(contest).mustBeRefused();
+        }
+    }
+
+    @Test
+    default void repeatedDowngradeHasTheEffectOfOne() {
+        needs(LockFeature.DOWNGRADE);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            assertThat(Contender.token(writer.lookAs(LockKind.READ))).isEqualTo(token);
+            assertThat(Contender.token(writer.lookAs(writer.claim().attempt()))).isEqualTo(token);
+            assertThat(Contender.token(writer.lookAs(LockKind.READ))).isEqualTo(token);
+            assertThat(Contender.token(writer.lookAs(2))).as("came late").isEqualTo(token);
+            reader(contest).mustAcquire();
+            writer(contest).mustBeRefused();
+        }
+    }
+
+    @Test
+    default void formerWriterIsRenewedAndReleasedAsAReader() {
+        needs(LockFeature.DOWNGRADE);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            writer.lookAs(LockKind.READ);
+            Contender another = reader(contest);
+            another.mustAcquire();
+            writer.mustHold();
+            assertThat(writer.release()).isEqualTo(Ownership.HELD);
+            writer.mustNotHold();
+            another.mustHold();
+            writer(contest).mustBeRefused();
+            another.release();
+            assertThat(writer(contest).mustAcquire()).isGreaterThan(token);
+        }
+    }
+
+    @Test
+    default void formerWriterEndsWithItsLease() {
+        needs(LockFeature.DOWNGRADE, LockFeature.MIN_HOLD);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = contest.enter(
+                    backend(), LockKey.of(LockKind.WRITE, contest.name()), lease().multipliedBy(2), Waiting.NONE);
+            writer.mustAcquire();
+            passTime(lease());
+            writer.lookAs(LockKind.READ);
+            passTime(lease().plus(lease().dividedBy(3)));
+            writer(contest).mustBeRefused();
+            makeExpire(writer.claim());
+            writer(contest).mustAcquire();
+            writer.mustNotHold();
+        }
+    }
+
+    @Test
+    default void waitingWriterStaysOutUntilTheFormerWriterIsReleased() {
+        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            Contender next = waiting(contest, LockKind.WRITE);
+            writer.lookAs(LockKind.READ);
+            next.mustNotHold();
+            reader(contest).mustBeRefused(); // it would pass the writer that waits
+            next.mustQueue();
+            assertThat(writer.release()).isEqualTo(Ownership.HELD);
+            assertThat(next.mustBeGranted()).isGreaterThan(token);
+        }
+    }
+
+    @Test
+    default void readersAtTheHeadJoinTheFormerWriterAndThoseBehindAWriterDoNot() {
+        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            Contender first = waiting(contest, LockKind.READ);
+            Contender second = waiting(contest, LockKind.READ);
+            Contender nextWriter = waiting(contest, LockKind.WRITE);
+            Contender behind = waiting(contest, LockKind.READ);
+            writer.lookAs(LockKind.READ);
+            for (Contender joins : List.of(first, second)) {
+                assertThat(
+                                pushesGrants()
+                                        ? joins.mustBePushed().fencingToken()
+                                        : joins.mustBeGranted())
+                        .isGreaterThan(token);
+                joins.mustHold();
+            }
+            nextWriter.mustNotHold();
+            behind.mustNotHold();
+            first.release();
+            second.release();
+            nextWriter.mustNotHold();
+            writer.release();
+            nextWriter.mustBeGranted();
+            behind.mustNotHold();
+        }
+    }
+
+    @Test
+    default void notifiedReaderIsToldOfTheDowngrade() {
+        needs(LockFeature.DOWNGRADE);
+        assumeTrue(signalsChanges(), "needs signals");
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            writer.mustAcquire();
+            Contender notified =
+                    contest.of(LockKind.READ, Waiting.NOTIFY).watching();
+            notified.mustBeRefused();
+            contest.armed(notified);
+            notified.mustBeRefused();
+            writer.lookAs(LockKind.READ);
+            notified.mustBeSignalled(WatchSignal.Changed.class);
+            notified.mustAcquire();
+        }
+    }
+
+    @Test
+    default void readerNeverBecomesAWriter() {
+        needs(LockFeature.READ_WRITE);
+        try (Contest contest = new Contest(this)) {
+            Contender reader = reader(contest);
+            reader.mustAcquire();
+            assertThat(reader.lookAs(LockKind.WRITE)).isInstanceOf(LockAttempt.Contended.class);
+            Contender another = reader(contest);
+            another.mustAcquire();
+            another.release();
+            reader.mustHold();
+            assertThat(reader.release()).isEqualTo(Ownership.HELD);
+            writer(contest).mustAcquire();
+        }
+    }
+
+    @Test
+    default void nothingThatComesLateMakesTheFormerWriterAWriterAgain() {
+        needs(LockFeature.DOWNGRADE);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            writer.mustAcquire();
+            writer.lookAs(LockKind.READ);
+            contest.answer(backend().tryAcquire(writer.asKind(LockKind.WRITE, 1)));
+            contest.answer(backend().renew(writer.asKind(LockKind.WRITE, 1)));
+            Contender another = reader(contest);
+            another.mustAcquire();
+            another.release();
+            contest.answer(backend().tryAcquire(writer.asKind(LockKind.WRITE, 9)));
+            contest.answer(backend().renew(writer.asKind(LockKind.WRITE, 9)));
+            reader(contest).mustAcquire();
+            writer.mustHold();
+        }
+    }
+
+    @Test
+    default void downgradeAfterTheReleaseOfItsClaimTakesNothing() {
+        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            writer.mustAcquire();
+            contest.answer(backend().release(writer.asKind(LockKind.WRITE, 2)));
+            LockAttempt late = contest.answer(backend().tryAcquire(writer.asKind(LockKind.READ, 2)));
+            assertThat(late).isNotInstanceOf(LockAttempt.Acquired.class);
+            writer(contest).mustAcquire();
+        }
+    }
+
+    @Test
+    default void downgradeOfAClaimThatHoldsNothingLetsNothingIn() {
+        needs(LockFeature.DOWNGRADE);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            writer.mustAcquire();
+            Contender stranger = writer(contest);
+            stranger.mustBeRefused();
+            assertThat(stranger.lookAs(LockKind.READ)).isInstanceOf(LockAttempt.Contended.class);
+            reader(contest).mustBeRefused();
+            writer.mustHold();
+            stranger.mustNotHold();
+        }
+    }
+
+    @Test
+    default void holdersTellThatTheFormerWriterIsAReader() {
+        needs(LockFeature.DOWNGRADE, LockFeature.HOLDERS);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            writer.lookAs(LockKind.READ);
+            List<LockHolder> told = contest.answer(backend()
+                    .holders(LockKey.of(LockKind.WRITE, contest.name()))
+                    .collectList());
+            assertThat(told).extracting(LockHolder::kind).containsExactly(LockKind.READ);
+            assertThat(told).extracting(LockHolder::fencingToken).containsExactly(token);
+        }
+    }
+
+    @Test
+    default void leaseGoesOnAsOneOfTheReadLock() {
+        needs(LockFeature.READ_WRITE);
+        ManyLocksContract.withClients(this, clients -> {
+            ReactiveReadWriteLock mine = clients.one().readWriteLock(clients.name());
+            ReactiveReadWriteLock others = clients.other().readWriteLock(clients.name());
+            LockLease writing = clients.answer(mine.writeLock().acquire());
+            if (!backend().features().contains(LockFeature.DOWNGRADE)) {
+                assertThatThrownBy(() -> clients.answer(writing.downgrade()))
+                        .hasCauseInstanceOf(UnsupportedOperationException.class);
+                assertThat(writing.isValid()).isTrue();
+                assertThat(clients.answer(writing.release().thenReturn(true))).isTrue();
+                return;
+            }
+            LockLease reading = clients.answer(writing.downgrade());
+            assertThat(writing.isValid()).isFalse();
+            assertThat(reading.isValid()).isTrue();
+            assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
+            assertThat(clients.answer(others.writeLock().tryAcquire().hasElement()))
+                    .isFalse();
+            LockLease beside = clients.answer(others.readLock().acquire());
+            assertThat(clients.answer(reading.renew().thenReturn(true))).isTrue();
+            assertThat(clients.answer(reading.release().thenReturn(true))).isTrue();
+            assertThat(clients.answer(beside.release().thenReturn(true))).isTrue();
+            LockLease next = clients.answer(others.writeLock().acquire());
+            assertThat(next.fencingToken()).isGreaterThan(reading.fencingToken());
+            assertThat(clients.answer(next.release().thenReturn(true))).isTrue();
+        });
+    }
+}
