@@ -207,7 +207,8 @@ public interface LockClient {
      * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.
      *
      * @return completes when it answered; fails with {@link LockBackendException} when it did not within the operation timeout, which
-     *     counts from when the ping was sent, or with {@link LockClosedException}
+     *     counts from when the ping was sent, or with {@link LockClosedException}. Until a ping of this client was answered, the limit is 10 s at
+     *     least: a first connection may take that long on a busy machine
      */
     Mono<Void> ping();
 

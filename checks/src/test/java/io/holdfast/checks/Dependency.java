@@ -80,6 +80,9 @@ record Dependency(String group, String artifact, String version, Path jar, boole
         if (text.matches("(?i).*\\bMIT(-0)?\\b.*")) {
             return text.contains("MIT-0") ? "MIT-0" : "MIT";
         }
+        if (text.matches("(?i).*BSD[ -]2-Clause.*")) {
+            return "BSD-2-Clause";
+        }
         if (text.matches("(?i).*(Eclipse Public License|EPL).*2.*")) {
             return "EPL-2.0";
         }

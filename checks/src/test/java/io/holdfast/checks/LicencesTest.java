@@ -1,14 +1,22 @@
 package io.holdfast.checks;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 
 /** Nothing arrives at a user's class path that is not on the list. */
 class LicencesTest {
+
+    private static final PublishedModule PROGRAM =
+            new PublishedModule("cli", Pom.of(Repository.ROOT.resolve("cli/pom.xml")));
 
     private static final String HEAD = """
             # Licences
@@ -17,17 +25,38 @@ class LicencesTest {
 
             These libraries come with it at run time, under licences of their own, as their poms state them. The build fails if one is missing
             here. Each module brings those that name it; `holdfast-spring-boot-starter` also brings what the back end needs that the
-            application adds. Nothing is copied into the jars of Holdfast.
+            application adds. `cli` is the program, whose jar has its libraries in it, and their licences in `META-INF/licences`. Nothing is copied into
+            the other jars of Holdfast.
 
             | library | licence | comes with |
             | --- | --- | --- |
             """;
 
+    private static List<PublishedModule> modules() {
+        return Stream.concat(Repository.published().stream(), Stream.of(PROGRAM))
+                .toList();
+    }
+
+    /** The licences that are not Holdfast's own ask for their texts, with their copyright lines. That of Reactive Streams does not. */
+    @Test
+    void theProgramHasTheLicencesOfItsLibraries() {
+        List<String> entries = PublishedModule.entries(PROGRAM.path().resolve("target/holdfast.jar")).stream()
+                .map(ZipEntry::getName)
+                .toList();
+        assertThat(entries).contains("META-INF/LICENSE", "META-INF/NOTICE").doesNotHaveDuplicates();
+        assertThat(Dependency.of(PROGRAM))
+                .filteredOn(it -> !it.isOurs() && !Set.of("Apache-2.0", "MIT-0").contains(it.licence()))
+                .hasSizeGreaterThan(3)
+                .allSatisfy(it -> assertThat(entries)
+                        .as(it.name())
+                        .anyMatch(entry -> entry.startsWith("META-INF/licences/" + it.artifact() + "/LICENSE")));
+    }
+
     @Test
     void everyLibraryThatComesAtRunTimeIsListedWithItsLicence() throws IOException {
         Map<String, String> licences = new TreeMap<>();
         Map<String, Set<String>> modules = new TreeMap<>();
-        for (PublishedModule module : Repository.published()) {
+        for (PublishedModule module : modules()) {
             for (Dependency it : Dependency.of(module)) {
                 if (!it.isOurs()) {
                     licences.computeIfAbsent(it.name(), name -> it.licence());

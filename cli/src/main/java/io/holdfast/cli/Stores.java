@@ -12,7 +12,6 @@ import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.r2dbc.spi.ConnectionFactories;
-import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -151,8 +150,9 @@ final class Stores {
         if (password != null) {
             options = options.option(ConnectionFactoryOptions.PASSWORD, password);
         }
-        ConnectionFactory connections = ConnectionFactories.get(options.build());
-        R2dbcLockBackend.Builder builder = R2dbcLockBackend.builder(connections);
+        ConnectionFactoryOptions complete = options.build();
+        R2dbcLockBackend.Builder builder =
+                R2dbcLockBackend.builder(ConnectionFactories.get(complete)).address(complete);
         String schema = arguments.schema();
         return (schema == null ? builder : builder.schema(schema)).inspector();
     }

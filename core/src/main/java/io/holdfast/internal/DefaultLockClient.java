@@ -29,7 +29,7 @@ final class DefaultLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
 
-    private record Pong(Engine engine, MonoSink<Void> sink) implements BackendCall.Request<Boolean> {
+    private record Pong(DefaultLockClient client, MonoSink<Void> sink) implements BackendCall.Request<Boolean> {
 
         @Override
         public String what() {
@@ -38,28 +38,35 @@ final class DefaultLockClient implements LockClient {
 
         @Override
         public Mono<Boolean> ask() {
-            return engine.backend.ping().thenReturn(true);
+            return client.engine.backend.ping().thenReturn(true);
         }
 
         @Override
         public void answered(Boolean isAlive) {
+            client.hasAnswered = true;
             sink.success();
         }
 
         @Override
         public void failed(LockBackendException error) {
             // Closing ends what is under way as if its time were up.
-            sink.error(engine.isClosed() ? engine.closedException("") : error);
+            sink.error(client.engine.isClosed() ? client.engine.closedException("") : error);
         }
     }
 
     private static final Duration LONGEST_BACKEND_CLOSING = Duration.ofSeconds(5);
+
+    /** Loading a driver and making a connection may take seconds on a busy machine, and a ping has no outcome that could become unknown. */
+    private static final Duration FIRST_PING = Duration.ofSeconds(10);
 
     private final Engine engine;
     private final LockTerms defaults;
     private final Duration patience;
     private final Scheduler timer;
     private final Closing closing;
+
+    /** Whether a ping was answered. Written by the threads that answer. */
+    private volatile boolean hasAnswered;
 
     DefaultLockClient(Engine engine, LockOptions defaults, Scheduler timer, boolean closeBackend) {
         this.engine = engine;
@@ -125,11 +132,15 @@ final class DefaultLockClient implements LockClient {
             BackendCall.start(
                     engine,
                     "",
-                    patience.toNanos(),
+                    pingLimit().toNanos(),
                     Context.of(sink.contextView()),
-                    new Pong(engine, sink),
+                    new Pong(this, sink),
                     engine.alarms.now());
         });
+    }
+
+    private Duration pingLimit() {
+        return hasAnswered || patience.compareTo(FIRST_PING) > 0 ? patience : FIRST_PING;
     }
 
     @Override

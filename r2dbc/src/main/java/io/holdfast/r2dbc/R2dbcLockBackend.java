@@ -6,6 +6,7 @@ import io.holdfast.LockHolder;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.Dialects;
 import io.holdfast.r2dbc.internal.dialect.InboxSettings;
+import io.holdfast.r2dbc.internal.error.ServerAddress;
 import io.holdfast.r2dbc.internal.inspect.Inspection;
 import io.holdfast.r2dbc.internal.operation.BackendSettings;
 import io.holdfast.r2dbc.internal.operation.LockOperations;
@@ -19,6 +20,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.List;
@@ -188,6 +190,7 @@ public final class R2dbcLockBackend implements LockBackend {
         private final ConnectionFactory connections;
         private final Dialects database;
         private @Nullable String schema;
+        private @Nullable String address;
         private Duration claimTime = Duration.ofSeconds(2);
         private Duration replyTimeout = Duration.ofSeconds(2);
         private @Nullable Scheduler timer;
@@ -215,6 +218,33 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
+         * Sets how messages name the server. R2DBC tells no more of it than which database it is.
+         *
+         * @param name such as {@code app@db1:5432/shop}; no secrets. Default: the database only
+         * @return this
+         * @throws IllegalArgumentException if it is blank
+         */
+        public Builder address(String name) {
+            requireNonNull(name, "name");
+            if (name.isBlank()) {
+                throw new IllegalArgumentException("address must not be blank, was '%s'".formatted(name));
+            }
+            address = name;
+            return this;
+        }
+
+        /**
+         * Sets how messages name the server: by user, host, port and database of these options. Nothing else of them is told or kept.
+         *
+         * @param options those that the connections were made with
+         * @return this
+         */
+        public Builder address(ConnectionFactoryOptions options) {
+            address = ServerAddress.of(requireNonNull(options, "options"));
+            return this;
+        }
+
+        /**
          * Sets how long a waiter that was made the holder may take to confirm it. A waiter that has just died costs the next one this time at
          * most.
          *
@@ -229,7 +259,7 @@ public final class R2dbcLockBackend implements LockBackend {
 
         /**
          * Sets how long the server may take to answer, and to make a connection. After that, what was asked counts as unknown, and the connection is
-         * made anew.
+         * made anew. The first connection, and each one after others that took too long, has more time: up to 10 s.
          *
          * @param limit 10 ms to 1 minute; default 2 s. At least the time of a flush of the disk under load
          * @return this
@@ -283,7 +313,7 @@ public final class R2dbcLockBackend implements LockBackend {
         private BackendSettings settings() {
             Scheduler clock = timer == null ? Schedulers.parallel() : timer;
             Dialect dialect = database.with(new InboxSettings(claimTime, replyTimeout, clock));
-            return new BackendSettings(connections, dialect, schema, claimTime, replyTimeout, clock);
+            return new BackendSettings(connections, dialect, schema, address, claimTime, replyTimeout, clock);
         }
     }
 }

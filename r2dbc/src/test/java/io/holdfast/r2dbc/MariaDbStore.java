@@ -25,6 +25,9 @@ final class MariaDbStore extends Store {
     private static final List<String> FAST =
             List.of("innodb_flush_log_at_trx_commit=2", "sync_binlog=0", "innodb_buffer_pool_size=64M");
 
+    /** Settings of a server that can be told to wait for replicas. */
+    static final String[] SYNCHRONOUS = {"log-bin=bin", "server-id=1"};
+
     private static final String SEEN =
             "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel";
 
@@ -152,6 +155,37 @@ final class MariaDbStore extends Store {
             execute("drop trigger if exists full_insert_" + table);
             execute("drop trigger if exists full_update_" + table);
         }
+    }
+
+    /** Such a commit is in the log, and its rows are locked: the server waits for a replica before it makes them visible. */
+    @Override
+    void holdUpCommits() {
+        if (isMySql) {
+            execute("install plugin rpl_semi_sync_source soname 'semisync_source.so'");
+        }
+        execute("set global %s_timeout = 3600000".formatted(semiSync()));
+        execute("set global %s_wait_point = 'AFTER_SYNC'".formatted(semiSync()));
+        execute("set global %s_enabled = 1".formatted(semiSync()));
+    }
+
+    @Override
+    void resumeCommits() {
+        if (isMySql && count("select count(*) from information_schema.plugins where plugin_name = 'rpl_semi_sync_source'") > 0) {
+            execute("set global %s_enabled = 0".formatted(semiSync()));
+            execute("uninstall plugin rpl_semi_sync_source");
+        } else if (!isMySql) {
+            execute("set global %s_enabled = 0".formatted(semiSync()));
+        }
+    }
+
+    /** MySQL goes on waiting for the replica in a session that was killed. */
+    @Override
+    boolean canEndCommits() {
+        return !isMySql;
+    }
+
+    private String semiSync() {
+        return isMySql ? "rpl_semi_sync_source" : "rpl_semi_sync_master";
     }
 
     private List<String> clients() {

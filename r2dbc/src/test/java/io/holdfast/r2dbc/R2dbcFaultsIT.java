@@ -55,6 +55,9 @@ class R2dbcFaultsIT {
     private R2dbcLockBackend backend;
     private R2dbcLockBackend behindProxy;
 
+    /** By both of them, since the last test. */
+    private final List<Connection> opened = new CopyOnWriteArrayList<>();
+
     /** PostgreSQL here. */
     Store newStore() {
         return Store.start();
@@ -77,12 +80,13 @@ class R2dbcFaultsIT {
     @BeforeEach
     void create() {
         name = "faults/" + UUID.randomUUID();
+        opened.clear();
         backend = builder(store.server().port());
         behindProxy = builder(proxy.port());
     }
 
     private R2dbcLockBackend builder(int port) {
-        return R2dbcLockBackend.builder(store.connectionsBy(port))
+        return R2dbcLockBackend.builder(noting(store.connectionsBy(port), opened))
                 .claimTime(Duration.ofMillis(300))
                 .replyTimeout(store.replyTimeout())
                 .build();
@@ -94,13 +98,14 @@ class R2dbcFaultsIT {
         Store.end(behindProxy);
         Store.end(backend);
         eventually(() -> store.clientConnections() == 0);
+        eventually(() -> areClosed(opened));
         assertThat(store.leftovers()).isEmpty();
     }
 
     @Test
     void callAfterAnIdleConnectionWasKilledGoesThrough() {
         List<Connection> made = new CopyOnWriteArrayList<>();
-        R2dbcLockBackend noting = R2dbcLockBackend.create(noting(made));
+        R2dbcLockBackend noting = R2dbcLockBackend.create(noting(store.connections(), made));
         LockClaim claim = claim(Waiting.NONE);
         run(noting.tryAcquire(claim));
         killAndNotice(made);
@@ -110,8 +115,7 @@ class R2dbcFaultsIT {
         Store.end(noting);
     }
 
-    private ConnectionFactory noting(List<Connection> made) {
-        ConnectionFactory factory = store.connections();
+    private static ConnectionFactory noting(ConnectionFactory factory, List<Connection> made) {
         return new ConnectionFactory() {
             @Override
             public Publisher<Connection> create() {
@@ -127,7 +131,11 @@ class R2dbcFaultsIT {
 
     private void killAndNotice(List<Connection> made) {
         store.killClientConnections();
-        eventually(() -> made.stream().noneMatch(it -> run(it.validate(ValidationDepth.LOCAL))));
+        eventually(() -> areClosed(made));
+    }
+
+    private static boolean areClosed(List<Connection> made) {
+        return made.stream().noneMatch(it -> run(it.validate(ValidationDepth.LOCAL)));
     }
 
     /** The server ends the connection while the call waits for a row: nothing was done, and the client cannot know. */

@@ -128,6 +128,14 @@ abstract class Store implements AutoCloseable {
 
     abstract void makeRoom();
 
+    /** From now on, commits that wait for the disk do not end, until {@link #resumeCommits}: they wait for a synchronous replica that there is not. */
+    abstract void holdUpCommits();
+
+    abstract void resumeCommits();
+
+    /** Whether the server ends such a commit when it is asked to. */
+    abstract boolean canEndCommits();
+
     static void eventually(BooleanSupplier condition) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {

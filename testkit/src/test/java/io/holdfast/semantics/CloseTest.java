@@ -181,6 +181,7 @@ class CloseTest {
 
     @Test
     void pingFailsWhenTheBackEndDoesNotAnswerInTime() {
+        assertThat(world.subscribe(world.client.ping()).isTerminatedComplete()).isTrue();
         world.on(Operation.PING).next(Fault.lostRequest().silently());
         TestSubscriber<Void> ping = world.subscribe(world.client.ping());
 

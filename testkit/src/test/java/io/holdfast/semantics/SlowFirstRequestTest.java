@@ -66,6 +66,8 @@ class SlowFirstRequestTest {
 
     @Test
     void aPingThatIsNotAnsweredIsGivenUpOnAfterTheTimeThatSendingTook() {
+        world.subscribe(client.ping());
+        slow.isLoaded = false;
         slow.isSilent = true;
         TestSubscriber<Void> ping = world.subscribe(client.ping());
         world.pass(CLASS_LOADING.minusMillis(1));
@@ -76,6 +78,25 @@ class SlowFirstRequestTest {
         assertThat(ping.expectTerminalError())
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("was not answered within 2000 ms");
+    }
+
+    /** Making a connection takes longer than a request, once. */
+    @Test
+    void theFirstPingsWaitForAConnection() {
+        slow.isLoaded = true;
+        slow.isSilent = true;
+        TestSubscriber<Void> first = world.subscribe(client.ping());
+        world.pass(Duration.ofMillis(9_999));
+        assertThat(first.isTerminated()).isFalse();
+        world.pass(Duration.ofMillis(1));
+        assertThat(first.expectTerminalError()).hasMessageContaining("was not answered within 10000 ms");
+
+        slow.isSilent = false;
+        world.subscribe(client.ping());
+        slow.isSilent = true;
+        TestSubscriber<Void> later = world.subscribe(client.ping());
+        world.pass(OPERATION_TIMEOUT);
+        assertThat(later.expectTerminalError()).hasMessageContaining("was not answered within 2000 ms");
     }
 
     private final class FirstIsSlow implements ForwardingLockBackend {

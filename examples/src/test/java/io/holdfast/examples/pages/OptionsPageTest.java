@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Backoff;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
@@ -31,6 +32,7 @@ class OptionsPageTest {
                 Arguments.of("LockClient", LockClient.Builder.class),
                 Arguments.of("Redis", RedisLockBackend.Builder.class),
                 Arguments.of("Redlock", RedlockBackend.Builder.class),
+                Arguments.of("PostgreSQL, MariaDB and MySQL", R2dbcLockBackend.Builder.class),
                 Arguments.of("ZooKeeper", ZooKeeperLockBackend.Builder.class));
     }
 

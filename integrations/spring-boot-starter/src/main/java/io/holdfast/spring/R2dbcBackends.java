@@ -4,17 +4,32 @@ import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.r2dbc.spi.ConnectionFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.r2dbc.OptionsCapableConnectionFactory;
+import org.springframework.util.ClassUtils;
 
 /** From properties and the application's ConnectionFactory to the back end in its database. */
 final class R2dbcBackends {
+
+    private static final boolean HAS_SPRING_BOOT_R2DBC = ClassUtils.isPresent(
+            "org.springframework.boot.r2dbc.OptionsCapableConnectionFactory", R2dbcBackends.class.getClassLoader());
 
     private R2dbcBackends() {}
 
     /** If the factory is a pool, the back end uses the factory below it: its connections stay open, and would be missing in the pool. */
     static LockBackend backend(HoldfastProperties.R2dbc properties, ObjectProvider<ConnectionFactory> factories) {
+        ConnectionFactory factory = only(factories);
         R2dbcLockBackend.Builder builder =
-                builder(only(factories)).claimTime(properties.claimTime()).replyTimeout(properties.replyTimeout());
+                addressed(builder(factory), factory).claimTime(properties.claimTime()).replyTimeout(properties.replyTimeout());
         return (properties.schema() == null ? builder : builder.schema(properties.schema())).build();
+    }
+
+    /** The factories that Spring Boot makes know their options, so that messages can name the server. */
+    private static R2dbcLockBackend.Builder addressed(R2dbcLockBackend.Builder builder, ConnectionFactory factory) {
+        if (!HAS_SPRING_BOOT_R2DBC) {
+            return builder;
+        }
+        OptionsCapableConnectionFactory known = OptionsCapableConnectionFactory.unwrapFrom(factory);
+        return known == null ? builder : builder.address(known.getOptions());
     }
 
     private static ConnectionFactory only(ObjectProvider<ConnectionFactory> factories) {

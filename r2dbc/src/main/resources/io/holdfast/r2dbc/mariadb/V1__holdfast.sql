@@ -524,8 +524,9 @@ releasing: begin
   declare v_served integer;
 
   set p_answer = 'not_held';
-  call holdfast_enter_v1(p_name, p_kind, false, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
-  if v_standing = 'busy' then
+  -- An unanswered attempt may be about to commit the row that it has made, and cannot be seen before. Making the row waits for that.
+  call holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
+  if v_standing = 'busy' or (v_standing = 'none' and p_unsure) then
     set p_answer = 'busy';
     leave releasing;
   end if;

@@ -17,7 +17,7 @@ public interface Dialect {
     String database();
 
     /** Settings of a new connection; fails when the database cannot be used, or lacks the schema. */
-    Mono<Void> prepare(Connection connection, SessionSettings settings);
+    Mono<Session> prepare(Connection connection, SessionSettings settings);
 
     /**
      * Acquires, renews and releases in one transaction.
@@ -38,9 +38,16 @@ public interface Dialect {
     /** Deletes what is out of date, if that is due. */
     Mono<Void> sweep(Connection connection);
 
-    /** Asks the server to stop what it still does on a connection that will be given up, by another connection. The default cannot. */
-    default Mono<Void> interrupt(Connection connection) {
-        return Mono.empty();
+    /**
+     * Asks the server to stop what it still does for a connection that will be given up.
+     *
+     * @param another makes a connection for that, without settings, if the driver has no other way
+     */
+    Mono<Void> interrupt(Session silent, Mono<Connection> another);
+
+    /** Closes a connection on which no answer comes. Does not wait for one. */
+    default Mono<Void> drop(Connection silent) {
+        return Mono.from(silent.close());
     }
 
     /** A sign of life. */

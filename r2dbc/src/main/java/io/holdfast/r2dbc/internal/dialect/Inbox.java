@@ -94,9 +94,8 @@ final class Inbox implements Listening {
     /** What came since the last look. It is deleted after it was passed on: a claim that is told twice takes no harm. */
     private Flux<Push> look() {
         boolean isBeatDue = now() - beatenNanos >= BEAT_NANOS;
-        return (isBeatDue ? beat() : Mono.<Void>empty())
-                .then(read().collectList())
-                .timeout(settings.replyTimeout(), settings.timer())
+        Mono<List<Told>> question = (isBeatDue ? beat() : Mono.<Void>empty()).then(read().collectList());
+        return limited(question)
                 .flatMapMany(told -> told.isEmpty()
                         ? Flux.empty()
                         : Flux.fromIterable(told).map(Told::push).concatWith(delete(told)));
@@ -126,9 +125,14 @@ final class Inbox implements Listening {
 
     private <T> Mono<T> delete(List<Told> told) {
         String numbers = told.stream().map(it -> Long.toString(it.number())).collect(Collectors.joining(", "));
-        return MariaDbDialect.run(connection, "delete from holdfast_told where n in (" + numbers + ")")
-                .timeout(settings.replyTimeout(), settings.timer())
+        return limited(MariaDbDialect.run(connection, "delete from holdfast_told where n in (" + numbers + ")"))
                 .then(Mono.empty());
+    }
+
+    /** What takes longer is left to itself: the driver would log an error that comes after a cancellation. */
+    private <T> Mono<T> limited(Mono<T> exchange) {
+        return Mono.defer(() -> Mono.fromFuture(exchange.toFuture(), true))
+                .timeout(settings.replyTimeout(), settings.timer());
     }
 
     private Mono<Void> beat() {

@@ -10,6 +10,7 @@ import io.r2dbc.spi.Result;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -51,7 +52,7 @@ public final class MariaDbDialect implements Dialect {
     }
 
     @Override
-    public Mono<Void> prepare(Connection connection, SessionSettings settings) {
+    public Mono<Session> prepare(Connection connection, SessionSettings settings) {
         String schema = settings.schema();
         long seconds = Math.max(1, settings.serverMillis() / 1000);
         String limits =
@@ -60,7 +61,45 @@ public final class MariaDbDialect implements Dialect {
         return (schema == null ? Mono.<Void>empty() : run(connection, "use `" + schema.replace("`", "``") + "`"))
                 .then(run(connection, limits))
                 .then(run(connection, "set session transaction isolation level read committed"))
-                .then(ping(connection));
+                .then(ping(connection))
+                .then(named(connection));
+    }
+
+    /** A named lock of the server, which ends with its session, tells other connections its number. A server that has none does without. */
+    private static Mono<Session> named(Connection connection) {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        String name = "holdfast_%016x%016x".formatted(random.nextLong(), random.nextLong());
+        return number(connection, "select get_lock('" + name + "', 0)")
+                .onErrorComplete(R2dbcException.class)
+                .filter(taken -> taken == 1)
+                .map(taken -> new Session(connection, name))
+                .defaultIfEmpty(new Session(connection, ""));
+    }
+
+    /** By its lock, and not by a number that was noted: after a restart, or on another server, another session may have that one. */
+    @Override
+    public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
+        return silent.name().isEmpty()
+                ? Mono.empty()
+                : Mono.usingWhen(
+                        another,
+                        open -> number(open, "select is_used_lock('" + silent.name() + "')")
+                                .flatMap(session -> run(open, "kill " + session)),
+                        Connection::close);
+    }
+
+    /** The first column of the only row; empty if that is null. */
+    private static Mono<Long> number(Connection connection, String sql) {
+        return Flux.defer(() -> Flux.<Result>from(
+                                connection.createStatement(sql).execute())
+                        .concatMap(result -> result.map(row -> Optional.ofNullable(row.get(0, Long.class)))))
+                .single()
+                .flatMap(Mono::justOrEmpty);
+    }
+
+    @Override
+    public Mono<Void> drop(Connection silent) {
+        return database.equals(Dialects.MYSQL.database()) ? MySqlDriver.drop(silent) : Dialect.super.drop(silent);
     }
 
     @Override

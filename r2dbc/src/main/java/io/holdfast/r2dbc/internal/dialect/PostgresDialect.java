@@ -60,7 +60,7 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public Mono<Void> prepare(Connection connection, SessionSettings settings) {
+    public Mono<Session> prepare(Connection connection, SessionSettings settings) {
         String schema = settings.schema();
         Statement statement = connection
                 .createStatement(PREPARE)
@@ -69,7 +69,7 @@ public final class PostgresDialect implements Dialect {
         return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
                 .single()
                 .flatMap(encoding -> encoding.equals("UTF8")
-                        ? ping(connection)
+                        ? ping(connection).thenReturn(new Session(connection, ""))
                         : Mono.error(new IllegalStateException("the database's encoding is " + encoding)));
     }
 
@@ -140,8 +140,8 @@ public final class PostgresDialect implements Dialect {
 
     /** A commit that waits for a replica ends so, too: it stays committed. */
     @Override
-    public Mono<Void> interrupt(Connection connection) {
-        return unwrap(connection).cancelRequest();
+    public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
+        return unwrap(silent.connection()).cancelRequest();
     }
 
     /** Of no claims: it fails when the function is missing, or the user may not call it. */

@@ -9,14 +9,16 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns errors of the driver into ours: what was tried, and what to do. Each means that the outcome is unknown.
  *
  * @param dialect knows the codes of its database
+ * @param address of the server, for messages; null if it is not known
  * @param replyTimeout the longest time of a call
  */
-public record SqlFailures(Dialect dialect, Duration replyTimeout) {
+public record SqlFailures(Dialect dialect, @Nullable String address, Duration replyTimeout) {
 
     /** So much is told of what a driver or a server says: it may be anything. */
     private static final int MOST_CHARS = 300;
@@ -72,17 +74,25 @@ public record SqlFailures(Dialect dialect, Duration replyTimeout) {
         String message = "%s in %s failed%s: %s. Driver: %s"
                 .formatted(
                         subject,
-                        dialect.database(),
-                        known.equals(SILENT) ? " after %d ms".formatted(replyTimeout.toMillis()) : "",
+                        server(),
+                        known.equals(SILENT) ? " after %d ms".formatted(waitedMillis(error)) : "",
                         known.advice(),
                         Printable.start(String.valueOf(error.getMessage()), MOST_CHARS));
         return new LockBackendException(lockName, message, known.isTransient(), error);
     }
 
+    private String server() {
+        return address == null ? dialect.database() : dialect.database() + " at " + address;
+    }
+
+    private long waitedMillis(Throwable error) {
+        return error instanceof NoAnswerException known ? known.millis() : replyTimeout.toMillis();
+    }
+
     /** The exception after the end of the back end. */
     public LockBackendException closed(String lockName, String subject) {
         String message =
-                "%s in %s failed: the back end was closed; create a new one".formatted(subject, dialect.database());
+                "%s in %s failed: the back end was closed; create a new one".formatted(subject, server());
         return new LockBackendException(lockName, message, false, null);
     }
 

@@ -19,7 +19,6 @@ import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +47,7 @@ public final class Inspection {
                 settings.dialect(),
                 new SessionSettings(settings.schema(), settings.replyTimeout()),
                 settings.timer());
-        failures = new SqlFailures(settings.dialect(), settings.replyTimeout());
+        failures = new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout());
         claimMillis = settings.claimTime().toMillis();
     }
 
@@ -105,24 +104,15 @@ public final class Inspection {
 
     private Mono<List<FoundLock>> ask(String lockName, String subject, Function<Connection, Flux<FoundLock>> question) {
         Mono<List<FoundLock>> answer = Mono.usingWhen(
-                open(),
+                connections.openBare(),
                 fresh -> connections
                         .limited(queries.prepare(fresh, connections.settings()))
                         .then(connections.limited(question.apply(fresh).collectList())),
-                used -> connections.limited(Mono.from(used.close())).onErrorComplete());
+                used -> connections.limited(Mono.from(used.close())).onErrorComplete(),
+                connections::closed,
+                used -> Mono.fromRunnable(() -> connections.close(used)));
         return Mono.defer(() -> Mono.fromFuture(answer.toFuture(), true))
                 .onErrorMap(error -> failures.of(lockName, subject, error));
-    }
-
-    /** Without the settings of a client, which need a client's rights. A connection that comes too late is closed. */
-    private Mono<Connection> open() {
-        return Mono.defer(() -> {
-            CompletableFuture<Connection> opening =
-                    Mono.<Connection>from(connections.factory().create()).toFuture();
-            return connections.limited(Mono.fromFuture(opening, true)).doOnError(late -> {
-                CompletableFuture<Void> unused = opening.thenAccept(connections::close);
-            });
-        });
     }
 
     /** Releases it for the claim that holds it; the next waiters are told, as by any release. */

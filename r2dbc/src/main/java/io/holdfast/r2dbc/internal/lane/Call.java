@@ -54,6 +54,11 @@ final class Call {
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
+    /** False when it was taken and its subscriber has left since. */
+    boolean isAwaited() {
+        return state.get() == State.SENT;
+    }
+
     /** It is sent again, since nothing was done for it. False after some times, and when its subscriber has left. */
     boolean giveBack() {
         timesGivenBack++;

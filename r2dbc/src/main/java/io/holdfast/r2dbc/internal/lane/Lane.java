@@ -1,10 +1,10 @@
 package io.holdfast.r2dbc.internal.lane;
 
+import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.r2dbc.internal.protocol.Push;
-import io.r2dbc.spi.Connection;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
@@ -49,7 +50,7 @@ final class Lane {
     private final Sinks.Empty<Void> ended = Sinks.empty();
 
     /** Written by the batch under way. */
-    private volatile @Nullable Connection connection;
+    private volatile @Nullable Session session;
 
     /** What a batch tells clients. */
     interface Pushes {
@@ -116,7 +117,7 @@ final class Lane {
 
     private void sweep() {
         Disposable unused = connected()
-                .flatMap(open -> connections.limited(connections.dialect().sweep(open)))
+                .flatMap(open -> connections.limited(connections.dialect().sweep(open.connection())))
                 .subscribe(
                         nothing -> {},
                         error -> {
@@ -126,26 +127,42 @@ final class Lane {
                         this::next);
     }
 
-    /** The one place that subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
+    /** Once there is a connection. Calls whose subscribers have left meanwhile are not sent. */
     private void send(List<Call> batch) {
+        Disposable unused = connected()
+                .subscribe(
+                        open -> exchange(
+                                open, batch.stream().filter(Call::isAwaited).toList()),
+                        error -> failed(batch, error));
+    }
+
+    /** Subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
+    private void exchange(Session open, List<Call> batch) {
+        if (batch.isEmpty()) {
+            next();
+            return;
+        }
         boolean waits = isPatient && batch.stream().allMatch(it -> it.isOfSameLock(batch.get(0)));
         List<Operation> operations = batch.stream().map(Call::toSend).toList();
         boolean isRenewal = batch.stream().allMatch(Call::isRenewal);
-        Mono<List<Answer>> exchange = connected()
-                .flatMap(open -> connections.limited((isRenewal
-                                ? connections.dialect().renew(open, waits, operations)
-                                : connections.dialect().call(open, channel.get(), claimMillis, waits, operations))
-                        .collectList()));
+        Mono<List<Answer>> answers = Flux.defer(() -> isRenewal
+                        ? connections.dialect().renew(open.connection(), waits, operations)
+                        : connections
+                                .dialect()
+                                .call(open.connection(), channel.get(), claimMillis, waits, operations))
+                .collectList();
         long startMillis = connections.timer().now(TimeUnit.MILLISECONDS);
-        Disposable unused = exchange.subscribe(
-                answers -> {
-                    took(batch.size(), startMillis);
-                    answered(batch, answers, waits);
-                },
-                error -> {
-                    took(batch.size(), startMillis);
-                    failed(batch, error);
-                });
+        Disposable unused = connections
+                .limited(answers)
+                .subscribe(
+                        told -> {
+                            took(batch.size(), startMillis);
+                            answered(batch, told, waits);
+                        },
+                        error -> {
+                            took(batch.size(), startMillis);
+                            failed(batch, error);
+                        });
     }
 
     private void took(int calls, long startMillis) {
@@ -153,9 +170,17 @@ final class Lane {
         queue.took(calls, millis, connections.settings().replyTimeout().toMillis());
     }
 
-    private Mono<Connection> connected() {
-        Connection open = connection;
-        return (open == null ? connections.open() : connections.living(open)).doOnNext(current -> connection = current);
+    /** A new one if the last one has ended: so a call on an idle connection that was ended does not fail. */
+    private Mono<Session> connected() {
+        Session last = session;
+        return last == null
+                ? opened()
+                : connections.isOpen(last).flatMap(isOpen -> isOpen ? Mono.just(last) : opened());
+    }
+
+    private Mono<Session> opened() {
+        session = null;
+        return connections.open().doOnNext(fresh -> session = fresh);
     }
 
     private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
@@ -217,14 +242,14 @@ final class Lane {
 
     private void tellOthers(List<Answer> told) {
         List<Push.Message> messages = told.isEmpty() ? List.of() : pushes.tell(told);
-        Connection open = connection;
+        Session open = session;
         if (messages.isEmpty() || open == null) {
             next();
             return;
         }
         // A message that is lost costs its waiter a claim time.
         Disposable unused = connections
-                .limited(connections.dialect().push(open, messages))
+                .limited(connections.dialect().push(open.connection(), messages))
                 .subscribe(
                         nothing -> {},
                         error -> {
@@ -258,26 +283,26 @@ final class Lane {
     }
 
     private void dropUnlessUsable(Throwable error) {
-        Connection open = connection;
+        Session open = session;
         if (open != null && !failures.keepsConnection(error)) {
-            connection = null;
+            session = null;
             if (failures.isSilence(error)) {
                 connections.abandon(open);
             } else {
-                connections.close(open);
+                connections.close(open.connection());
             }
         }
     }
 
     private void end() {
-        Connection open = connection;
-        connection = null;
+        Session open = session;
+        session = null;
         if (open == null) {
             Sinks.EmitResult unused = ended.tryEmitEmpty();
             return;
         }
         Disposable unused = connections
-                .limited(Mono.from(open.close()))
+                .limited(Mono.from(open.connection().close()))
                 .subscribe(nothing -> {}, error -> ended.tryEmitEmpty(), ended::tryEmitEmpty);
     }
 

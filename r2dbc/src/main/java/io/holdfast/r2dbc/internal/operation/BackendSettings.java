@@ -6,11 +6,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
-/** What a back end was made with. */
+/**
+ * What a back end was made with.
+ *
+ * @param address of the server, for messages
+ */
 public record BackendSettings(
         ConnectionFactory connections,
         Dialect dialect,
         @Nullable String schema,
+        @Nullable String address,
         Duration claimTime,
         Duration replyTimeout,
         Scheduler timer) {}

@@ -46,7 +46,7 @@ public final class LockOperations {
         channel = new Channel(connections, watches);
         lanes = new Lanes(
                 connections,
-                new SqlFailures(settings.dialect(), settings.replyTimeout()),
+                new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout()),
                 channel::name,
                 settings.claimTime().toMillis(),
                 this::tell);

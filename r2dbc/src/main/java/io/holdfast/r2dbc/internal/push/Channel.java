@@ -1,11 +1,12 @@
 package io.holdfast.r2dbc.internal.push;
 
 import io.holdfast.r2dbc.internal.dialect.Listening;
+import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.lane.Connections;
-import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -47,7 +48,7 @@ public final class Channel {
     private Duration pause = FIRST_PAUSE;
 
     /** The connection that listens. Guarded by this. */
-    private @Nullable Connection connection;
+    private @Nullable Session session;
 
     /** Guarded by this. */
     private @Nullable Disposable heartbeat;
@@ -92,25 +93,25 @@ public final class Channel {
 
     /** The one place that subscribes to this. */
     private void open(int number) {
-        Disposable unused = connections.open().subscribe(fresh -> listen(fresh, number), error -> lost(number));
+        Disposable unused = connections.open().subscribe(fresh -> listen(fresh, number), error -> lost(number, error));
     }
 
-    private void listen(Connection fresh, int number) {
+    private void listen(Session fresh, int number) {
         boolean isRefused;
         synchronized (this) {
             isRefused = isClosed;
-            connection = isRefused ? null : fresh;
+            session = isRefused ? null : fresh;
         }
         if (isRefused) {
-            connections.close(fresh);
+            connections.close(fresh.connection());
             return;
         }
         Disposable unused = connections
-                .limited(connections.dialect().listen(fresh, name, watches::hasWaiting))
-                .subscribe(heard -> opened(fresh, heard, number), error -> lost(number));
+                .limited(connections.dialect().listen(fresh.connection(), name, watches::hasWaiting))
+                .subscribe(heard -> opened(fresh, heard, number), error -> lost(number, error));
     }
 
-    private void opened(Connection open, Listening fresh, int number) {
+    private void opened(Session open, Listening fresh, int number) {
         synchronized (this) {
             if (isClosed) {
                 return;
@@ -125,7 +126,10 @@ public final class Channel {
                             HEARTBEAT.toMillis(),
                             TimeUnit.MILLISECONDS);
         }
-        Disposable begun = fresh.heard().subscribe(watches::tell, error -> lost(number), () -> lost(number));
+        Disposable begun = fresh.heard().subscribe(
+                        watches::tell,
+                        error -> lost(number, error),
+                        () -> lost(number, new IllegalStateException("it ended")));
         boolean isOver;
         synchronized (this) {
             isOver = listening != fresh;
@@ -138,26 +142,26 @@ public final class Channel {
         watches.arm();
     }
 
-    private void beat(Connection listening, int number) {
+    private void beat(Session listening, int number) {
         if (watches.hasWaiting()) {
             Disposable unused = connections
-                    .limited(connections.dialect().ping(listening))
-                    .subscribe(nothing -> {}, error -> lost(number));
+                    .limited(connections.dialect().ping(listening.connection()))
+                    .subscribe(nothing -> {}, error -> lost(number, error));
         }
     }
 
-    private void lost(int number) {
-        Connection before;
+    private void lost(int number, Throwable error) {
+        Session before;
         Duration now;
         Disposable heard;
         synchronized (this) {
             if (isClosed || !isOpening || number != opening) {
                 return;
             }
-            before = connection;
+            before = session;
             stopHeartbeat();
             heard = stopHearing();
-            connection = null;
+            session = null;
             isOpening = false;
             now = pause;
             Duration next = pause.multipliedBy(2);
@@ -166,8 +170,10 @@ public final class Channel {
         }
         watches.disarm();
         heard.dispose();
-        if (before != null) {
-            connections.close(before);
+        if (before != null && error instanceof TimeoutException) {
+            connections.abandon(before);
+        } else if (before != null) {
+            connections.close(before.connection());
         }
         Disposable unused = connections.timer().schedule(this::reopen, now.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -197,20 +203,20 @@ public final class Channel {
     /** Ends it for good. */
     public Mono<Void> close() {
         return Mono.defer(() -> {
-            Connection last;
+            Session last;
             Disposable heard;
             synchronized (this) {
                 isClosed = true;
                 isOpening = false;
                 stopHeartbeat();
                 heard = stopHearing();
-                last = connection;
-                connection = null;
+                last = session;
+                session = null;
             }
             heard.dispose();
             return last == null
                     ? Mono.empty()
-                    : connections.limited(Mono.from(last.close())).onErrorComplete();
+                    : connections.limited(Mono.from(last.connection().close())).onErrorComplete();
         });
     }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class SqlFailuresTest {
 
-    private static final SqlFailures FAILURES = new SqlFailures(new PostgresDialect(), Duration.ofMillis(700));
+    private static final SqlFailures FAILURES = new SqlFailures(new PostgresDialect(), null, Duration.ofMillis(700));
 
     @ParameterizedTest
     @CsvSource({
@@ -54,6 +54,15 @@ class SqlFailuresTest {
         assertThat(told(new R2dbcNonTransientResourceException("no", "08000", new UnknownHostException("host"))))
                 .hasMessageContaining("host name is not known");
         assertThat(told(new TimeoutException("late"))).hasMessageContaining("failed after 700 ms");
+    }
+
+    @Test
+    void messagesNameTheServer() {
+        SqlFailures failures = new SqlFailures(new PostgresDialect(), "app@db1:5432/shop", Duration.ofMillis(700));
+        assertThat(failures.of("a", "acquire lock 'a'", new NoAnswerException(Duration.ofSeconds(10))))
+                .hasMessageStartingWith("acquire lock 'a' in PostgreSQL at app@db1:5432/shop failed after 10000 ms: ");
+        assertThat(failures.closed("a", "release lock 'a'"))
+                .hasMessageStartingWith("release lock 'a' in PostgreSQL at app@db1:5432/shop failed: ");
     }
 
     @Test

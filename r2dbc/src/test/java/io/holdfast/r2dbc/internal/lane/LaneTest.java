@@ -2,12 +2,14 @@ package io.holdfast.r2dbc.internal.lane;
 
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.KnownError;
+import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
@@ -38,24 +40,32 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 class LaneTest {
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    private boolean isOpen = true;
+    private final Connection connection = fake(Connection.class, Map.of("validate", args -> Mono.just(isOpen)));
+    private Mono<Connection> making = Mono.just(connection);
+    private int made;
+    private int dropped;
     private final List<List<Operation>> batches = new ArrayList<>();
     private final List<Sinks.Many<Answer>> answers = new ArrayList<>();
     private final Dialect dialect = fake(
             Dialect.class,
             Map.of(
                     "database", args -> "a test",
-                    "prepare", args -> Mono.empty(),
+                    "prepare", args -> Mono.just(new Session((Connection) args[0], "")),
+                    "drop", args -> Mono.fromRunnable(() -> dropped++),
                     "explain", args -> Optional.of(new KnownError(true, true, "no room")),
                     "call", args -> sent(args[4]),
                     "renew", args -> sent(args[2])));
-    private final Connection connection = fake(Connection.class, Map.of("validate", args -> Mono.just(true)));
     private final Lanes lanes = new Lanes(
             new Connections(
-                    fake(ConnectionFactory.class, Map.of("create", args -> Mono.just(connection))),
+                    fake(ConnectionFactory.class, Map.of("create", args -> Mono.defer(() -> {
+                                made++;
+                                return making;
+                            }))),
                     dialect,
                     new SessionSettings(null, Duration.ofSeconds(2)),
                     time),
-            new SqlFailures(dialect, Duration.ofSeconds(2)),
+            new SqlFailures(dialect, null, Duration.ofSeconds(2)),
             () -> "channel",
             2_000,
             told -> List.of());
@@ -123,6 +133,49 @@ class LaneTest {
         send(Verb.ACQUIRE, 3);
         refuse(1);
         assertThat(batches.get(2)).extracting(Operation::verb).containsExactly(Verb.ACQUIRE);
+    }
+
+    /** A driver that was not loaded yet, on a busy machine. */
+    @Test
+    void firstConnectionMayTakeLongerThanAReply() {
+        making = Mono.delay(Duration.ofSeconds(9), time).thenReturn(connection);
+        send(Verb.PING, 0);
+        time.advanceTimeBy(Duration.ofSeconds(9));
+        assertThat(batches).hasSize(1);
+        assertThat(made).isEqualTo(1);
+    }
+
+    /** Else each call would begin again to make a connection, and close it when it comes. */
+    @Test
+    void serverThatMakesConnectionsSlowlyIsReached() {
+        send(Verb.PING, 0);
+        answer(0);
+        isOpen = false;
+        making = Mono.delay(Duration.ofSeconds(3), time).thenReturn(connection);
+        List<Throwable> errors = new ArrayList<>();
+        Disposable second = operation(Verb.PING, 1).subscribe(it -> {}, errors::add);
+        time.advanceTimeBy(Duration.ofMillis(2_500));
+        assertThat(errors).singleElement(as(THROWABLE)).hasMessageContaining("failed after 2000 ms");
+        assertThat(second.isDisposed()).isTrue();
+
+        send(Verb.PING, 2);
+        time.advanceTimeBy(Duration.ofSeconds(3));
+        assertThat(batches).as("the third has twice as much time").hasSize(2);
+        assertThat(made).isEqualTo(3);
+        assertThat(dropped).as("the connection that came late").isEqualTo(1);
+    }
+
+    @Test
+    void callsWhoseSubscribersLeaveWhileTheConnectionIsMadeAreNotSent() {
+        making = Mono.delay(Duration.ofSeconds(3), time).thenReturn(connection);
+        Disposable left = send(Verb.ACQUIRE, 0);
+        send(Verb.ACQUIRE, 1);
+        left.dispose();
+        time.advanceTimeBy(Duration.ofSeconds(3));
+        assertThat(batches)
+                .singleElement(as(LIST))
+                .extracting(sent -> ((Operation) sent).lockName())
+                .containsExactly("lock 1");
     }
 
     @CanIgnoreReturnValue

@@ -1,0 +1,33 @@
+package io.holdfast.r2dbc.internal.error;
+
+import io.holdfast.spi.Printable;
+import io.r2dbc.spi.ConnectionFactoryOptions;
+import io.r2dbc.spi.Option;
+import org.jspecify.annotations.Nullable;
+
+/** How messages name a server: its user, host, port and database. */
+public final class ServerAddress {
+
+    private static final int MOST_CHARS = 200;
+
+    private ServerAddress() {}
+
+    /** Such as {@code app@db1:5432/shop}; null when the options name no host. Nothing else of them is read. */
+    public static @Nullable String of(ConnectionFactoryOptions options) {
+        String host = text(options, ConnectionFactoryOptions.HOST, "", "");
+        if (host.isEmpty()) {
+            return null;
+        }
+        String whole = text(options, ConnectionFactoryOptions.USER, "", "@")
+                + host
+                + text(options, ConnectionFactoryOptions.PORT, ":", "")
+                + text(options, ConnectionFactoryOptions.DATABASE, "/", "");
+        return Printable.start(whole, MOST_CHARS);
+    }
+
+    /** Some drivers take a source of a value in place of the value. That is left out. */
+    private static String text(ConnectionFactoryOptions options, Option<?> option, String before, String after) {
+        Object value = options.getValue(option);
+        return value instanceof CharSequence || value instanceof Integer ? before + value + after : "";
+    }
+}
