@@ -27,6 +27,7 @@ class ReadmeFactsTest {
     @CsvSource({
         "Read/write lock, READ_WRITE",
         "Semaphore, SEMAPHORE",
+        "[Several permits for one lease](docs/guides/recipes.md#work-of-different-weight), MANY_PERMITS",
         "'First come, first served', FIFO",
         "'[Least hold time](docs/guides/recipes.md#once-per-period-in-a-cluster), after a crash too', MIN_HOLD",
         "'[A lease handed on](docs/guides/recipes.md#hand-a-lease-on)', HAND_ON"
