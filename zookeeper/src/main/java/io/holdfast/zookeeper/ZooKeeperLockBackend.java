@@ -79,8 +79,12 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class ZooKeeperLockBackend implements LockBackend {
 
-    private static final Set<LockFeature> FEATURES =
-            Set.of(LockFeature.FIFO, LockFeature.READ_WRITE, LockFeature.SEMAPHORE, LockFeature.HOLDERS, LockFeature.DOWNGRADE);
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO,
+            LockFeature.READ_WRITE,
+            LockFeature.SEMAPHORE,
+            LockFeature.HOLDERS,
+            LockFeature.DOWNGRADE);
 
     private final LockOperations operations;
 

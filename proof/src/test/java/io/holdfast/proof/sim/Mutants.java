@@ -141,14 +141,7 @@ final class Mutants {
                         "no tombstone of a reader",
                         "if looks and (looks >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
                         "if looks then"),
-                Mutant.script(
-                        "downgrade that lets a writer in",
-                        "  keep_hold() -- first: the readers at the head join it\n  mode = look.kind",
-                        "  keep_hold()\n  count, mode = 0, false"),
-                Mutant.script(
-                        "writer that stays one",
-                        "  keep_hold() -- first: the readers at the head join it\n  mode = look.kind",
-                        "  mode = look.kind"),
+                Mutant.script("downgrade that lets a writer in", "mode = look.kind", "count, mode = 0, false"),
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.script("one permit too many", "count < claim.permits", "count <= claim.permits"),
@@ -195,6 +188,7 @@ final class Mutants {
                         (timeout, it) ->
                                 new Believes(it, timeout.multipliedBy(2).dividedBy(3))),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                writerThatBelievesAfterItsDowngrade(),
                 Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
                 Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE),
                 Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE));
@@ -213,6 +207,7 @@ final class Mutants {
                 Mutant.member("maximum token without write-back", (host, it) -> new WritesNothingBack(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
+                writerThatBelievesAfterItsDowngrade(),
                 releaseWithoutAnOwnerCheck());
     }
 
