@@ -29,8 +29,7 @@ class ReadmeFactsTest {
         "Semaphore, SEMAPHORE",
         "'First come, first served', FIFO",
         "'[Least hold time](docs/guides/recipes.md#once-per-period-in-a-cluster), after a crash too', MIN_HOLD",
-        "'[A lease handed on](docs/guides/recipes.md#hand-a-lease-on)', HAND_ON",
-        "'[A writer goes on as a reader](docs/guides/recipes.md#write-it-then-read-it-on)', DOWNGRADE"
+        "'[A lease handed on](docs/guides/recipes.md#hand-a-lease-on)', HAND_ON"
     })
     void theTicksAreTheFeaturesOfTheBackEnds(String row, LockFeature feature) throws IOException {
         List<LockBackend> backends = backends();
