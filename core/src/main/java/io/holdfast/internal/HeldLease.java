@@ -100,11 +100,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     }
 
     private static LeaseHandle open(
-            LockSettings lock,
-            LockClaim claim,
-            Grant grant,
-            @Nullable HeldLease before,
-            @Nullable ClaimWatch watch) {
+            LockSettings lock, LockClaim claim, Grant grant, @Nullable HeldLease before, @Nullable ClaimWatch watch) {
         LeaseHandle[] handle = new LeaseHandle[1];
         HeldLease lease = new HeldLease(lock, claim, grant, before, handle);
         lock.engine().open(lease); // first: the watch may end it at once
@@ -287,7 +283,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
         end(() -> {});
         if (succession instanceof LeaseExport wanted) {
-            // Attempts of this client may still be under way. A release that has a later number than any of them leaves a trace for those.
+            // Attempts of this client may still be under way. A release that has a later number than any of them leaves
+            // a trace for those.
             LockClaim usual = claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
             wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
         }
@@ -580,7 +577,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     private void endAtStore(long untilNanos, ReleaseLoop.Result result) {
         if (handedOut && lock.terms().minHoldNanos() > 0) {
-            ReleaseLoop.start(lock, lastAttempt, keptUntilNanos(), Validity.later(untilNanos, keptUntilNanos()), result);
+            ReleaseLoop.start(
+                    lock, lastAttempt, keptUntilNanos(), Validity.later(untilNanos, keptUntilNanos()), result);
         } else {
             ReleaseLoop.start(lock, lastAttempt, untilNanos, result);
         }

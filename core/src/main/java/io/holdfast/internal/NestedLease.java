@@ -83,10 +83,9 @@ final class NestedLease implements EngineLease {
 
     @Override
     public Mono<LockLease> downgrade() {
-        return Mono.error(
-                () -> new IllegalStateException(
-                        "a nested lease of lock '%s' cannot be downgraded: acquire() the write lock where nothing holds it, and downgrade that lease"
-                                .formatted(Printable.text(lockName()))));
+        return Mono.error(() -> new IllegalStateException(
+                "a nested lease of lock '%s' cannot be downgraded: acquire() the write lock where nothing holds it, and downgrade that lease"
+                        .formatted(Printable.text(lockName()))));
     }
 
     @Override

@@ -239,10 +239,12 @@ class FenceIT {
 
     @Test
     void formerWriterPassesTheFenceAsAReaderUntilItsRelease() {
-        LockLease writer = run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
+        LockLease writer =
+                run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
         LockLease reader = run(writer.downgrade());
         assertThat(rowsOf(sql(), reader)).isEqualTo(1);
-        LockLease other = run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
+        LockLease other =
+                run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
         run(reader.release());
         assertThat(rowsOf(sql(), reader)).isZero();
         run(other.release());
@@ -251,14 +253,16 @@ class FenceIT {
     /** What the writer has written is not committed yet: no reader may read what was there before, and hold the lock for that. */
     @Test
     void fencedWriterKeepsReadersAwayAfterItsDowngradeUntilItsCommit() {
-        LockLease writer = run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
+        LockLease writer =
+                run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
         begin(IsolationLevel.READ_COMMITTED);
         run(Fence.check(data, writer));
         LockLease reader = run(writer.downgrade());
         assertThat(run(locks.readWriteLock(name).readLock().with(ONE_LOOK).tryAcquire()))
                 .isNull();
         run(data.commitTransaction());
-        LockLease other = run(locks.readWriteLock(name).readLock().with(ONE_LOOK).tryAcquire());
+        LockLease other =
+                run(locks.readWriteLock(name).readLock().with(ONE_LOOK).tryAcquire());
         run(reader.release());
         assertThat(rowsOf(sql(), reader)).isZero();
         run(other.release());
@@ -267,15 +271,13 @@ class FenceIT {
     @Test
     void writerWhoseLeaseIsOverFailsWhileAReaderHolds() {
         LockClaim dead = LockClaim.first(
-                LockKey.of(LockKind.WRITE, name),
-                UUID.randomUUID().toString(),
-                SHORT.leaseDuration(),
-                Waiting.NONE);
+                LockKey.of(LockKind.WRITE, name), UUID.randomUUID().toString(), SHORT.leaseDuration(), Waiting.NONE);
         LockAttempt granted = run(backend.tryAcquire(dead));
         long token = ((LockAttempt.Acquired) granted).fencingToken();
         assertThat(rowsOf(sql(), name, token)).isEqualTo(1);
         run(Mono.delay(SHORT.leaseDuration().plusMillis(50)));
-        LockLease reader = run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
+        LockLease reader =
+                run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
         assertThat(rowsOf(sql(), name, token)).isZero();
         assertThat(rowsOf(sql(), reader)).isEqualTo(1);
         run(reader.release());

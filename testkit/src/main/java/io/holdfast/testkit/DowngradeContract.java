@@ -131,10 +131,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             Contender behind = waiting(contest, LockKind.READ);
             writer.lookAs(LockKind.READ);
             for (Contender joins : List.of(first, second)) {
-                assertThat(
-                                pushesGrants()
-                                        ? joins.mustBePushed().fencingToken()
-                                        : joins.mustBeGranted())
+                assertThat(pushesGrants() ? joins.mustBePushed().fencingToken() : joins.mustBeGranted())
                         .isGreaterThan(token);
                 joins.mustHold();
             }
@@ -150,14 +147,36 @@ interface DowngradeContract extends LockBackendUnderTest {
     }
 
     @Test
+    default void readersOfAnotherClientJoinToo() {
+        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            writer.mustAcquire();
+            LockKey key = LockKey.of(LockKind.READ, contest.name());
+            Contender first = contest.queued(contest.enter(anotherClient(), key, Contest.LONG, Waiting.QUEUE)
+                    .watching());
+            Contender second = contest.queued(contest.enter(anotherClient(), key, Contest.LONG, Waiting.QUEUE)
+                    .watching());
+            writer.lookAs(LockKind.READ);
+            for (Contender joins : List.of(first, second)) {
+                if (signalsChanges()) {
+                    joins.mustBeSignalled(WatchSignal.Granted.class);
+                }
+                joins.mustAcquire();
+            }
+            contest.enter(anotherClient(), key, Contest.LONG, Waiting.NONE).mustAcquire();
+            writer(contest).mustBeRefused();
+        }
+    }
+
+    @Test
     default void notifiedReaderIsToldOfTheDowngrade() {
         needs(LockFeature.DOWNGRADE);
         assumeTrue(signalsChanges(), "needs signals");
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
-            Contender notified =
-                    contest.of(LockKind.READ, Waiting.NOTIFY).watching();
+            Contender notified = contest.of(LockKind.READ, Waiting.NOTIFY).watching();
             notified.mustBeRefused();
             contest.armed(notified);
             notified.mustBeRefused();

@@ -105,7 +105,8 @@ class DowngradeTest {
 
     @Test
     void theReadLeaseIsAWholeOne() {
-        LockLease lease = world.granted(writeLock(options -> options.autoRenew(false)).acquire());
+        LockLease lease =
+                world.granted(writeLock(options -> options.autoRenew(false)).acquire());
         world.pass(LEASE.minusSeconds(2));
         LockLease reading = world.granted(lease.downgrade());
         assertThat(reading.remaining()).isGreaterThan(LEASE.minusSeconds(1));
@@ -199,7 +200,8 @@ class DowngradeTest {
     void whatTheStoreDoesNotHoldAnyMoreIsLost() {
         LockLease lease = writing();
         world.takeAway(NAME);
-        LockLease other = world.granted(world.rival.readWriteLock(NAME).writeLock().acquire());
+        LockLease other =
+                world.granted(world.rival.readWriteLock(NAME).writeLock().acquire());
         assertThat(lostOf(world.subscribe(lease.downgrade())).reason()).isEqualTo(LossReason.NOT_HELD);
         assertThat(other.isValid()).isTrue();
         world.subscribe(other.release());
@@ -331,7 +333,8 @@ class DowngradeTest {
         world.subscribe(released.release());
         assertThat(lostOf(world.subscribe(released.downgrade())).message()).contains("it was released before");
 
-        LockLease lost = world.granted(writeLock(options -> options.autoRenew(false)).acquire());
+        LockLease lost =
+                world.granted(writeLock(options -> options.autoRenew(false)).acquire());
         world.pass(LEASE);
         assertThat(lostOf(world.subscribe(lost.downgrade())).reason()).isEqualTo(LossReason.EXPIRED);
 
@@ -361,7 +364,8 @@ class DowngradeTest {
 
     @Test
     void anAdoptedLeaseCanBeDowngraded() {
-        LockLease adopted = world.granted(world.client.adopt(world.only(world.subscribe(writing().export()))));
+        LockLease adopted = world.granted(
+                world.client.adopt(world.only(world.subscribe(writing().export()))));
         LockLease reading = world.granted(adopted.downgrade());
         assertThat(reading.fencingToken()).isEqualTo(adopted.fencingToken());
         assertThat(rivalReads()).isTrue();
@@ -370,8 +374,8 @@ class DowngradeTest {
 
     @Test
     void theLongestHoldTimeCountsFromTheBeginning() {
-        LockLease lease = world.granted(writeLock(options -> options.maxHoldTime(LEASE.multipliedBy(2)))
-                .acquire());
+        LockLease lease = world.granted(
+                writeLock(options -> options.maxHoldTime(LEASE.multipliedBy(2))).acquire());
         world.pass(LEASE);
         LockLease reading = world.granted(lease.downgrade());
         world.pass(LEASE.minus(MOMENT));
@@ -385,8 +389,8 @@ class DowngradeTest {
 
     @Test
     void theLeastHoldTimeCountsFromTheBeginningAndKeepsWritersOut() {
-        LockLease lease = world.granted(writeLock(options -> options.minHoldTime(LEASE.multipliedBy(2)))
-                .acquire());
+        LockLease lease = world.granted(
+                writeLock(options -> options.minHoldTime(LEASE.multipliedBy(2))).acquire());
         world.pass(LEASE);
         LockLease reading = world.granted(lease.downgrade());
         world.subscribe(reading.release()).expectTerminalSignal();
@@ -414,10 +418,8 @@ class DowngradeTest {
     @Test
     void aChangeThatIsToldWhileTheStoreIsAskedMakesTheReaderAskAtOnce() {
         Signalling store = new Signalling(world.store);
-        LockClient client = LockClient.builder(store)
-                .timer(world.clock)
-                .closeBackend(false)
-                .build();
+        LockClient client =
+                LockClient.builder(store).timer(world.clock).closeBackend(false).build();
         LockLease lease = world.granted(client.readWriteLock(NAME).writeLock().acquire());
         store.signalsDuringAttempts = true;
         LockLease reading = world.granted(lease.downgrade());
@@ -490,8 +492,7 @@ class DowngradeTest {
     private static final class Signalling implements ForwardingLockBackend {
 
         private final LockBackend store;
-        private final Sinks.Many<WatchSignal> signals =
-                Sinks.many().multicast().directBestEffort();
+        private final Sinks.Many<WatchSignal> signals = Sinks.many().multicast().directBestEffort();
         private boolean signalsDuringAttempts;
         private int renewals;
 

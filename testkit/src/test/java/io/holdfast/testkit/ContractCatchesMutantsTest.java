@@ -102,8 +102,7 @@ class ContractCatchesMutantsTest {
     void downgradeByAReleaseIsCaught() {
         assertThat(failuresOf(ReleasesToDowngrade::new))
                 .contains(
-                        "writerThatBecomesAReaderKeepsItsToken",
-                        "waitingWriterStaysOutUntilTheFormerWriterIsReleased");
+                        "writerThatBecomesAReaderKeepsItsToken", "waitingWriterStaysOutUntilTheFormerWriterIsReleased");
     }
 
     @Test

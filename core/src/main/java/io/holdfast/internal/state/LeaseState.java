@@ -324,9 +324,7 @@ public record LeaseState(
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
         }
-        return renewing
-                ? new Step(ended(Phase.STOPPING, null), LeaseAction.STOP_RENEWING)
-                : askForReadLease();
+        return renewing ? new Step(ended(Phase.STOPPING, null), LeaseAction.STOP_RENEWING) : askForReadLease();
     }
 
     /**

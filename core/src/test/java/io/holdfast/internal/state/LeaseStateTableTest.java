@@ -215,7 +215,10 @@ class LeaseStateTableTest {
             case STOPPING -> held.tick(DUE).state().downgradeAsked(DUE).state();
             case DOWNGRADING -> held.downgradeAsked(EARLY).state();
             case DOWNGRADED ->
-                held.downgradeAsked(EARLY).state().downgraded(EARLY, LEASE, EARLY).state();
+                held.downgradeAsked(EARLY)
+                        .state()
+                        .downgraded(EARLY, LEASE, EARLY)
+                        .state();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;

@@ -247,9 +247,7 @@ final class Actor {
                         text -> {
                             world.after(
                                     transport,
-                                    () -> heir.member
-                                            .host()
-                                            .arrive(() -> heir.adopt(key, lease.fencingToken(), text)));
+                                    () -> heir.member.host().arrive(() -> heir.adopt(key, lease.fencingToken(), text)));
                             handedOn(over);
                         },
                         error -> {

@@ -128,10 +128,12 @@ record LateBelief(ReactiveLock real, UnaryOperator<LockLease> wrong) implements 
 
         @Override
         public Mono<LockLease> downgrade() {
-            return isWriter ? Mono.defer(() -> {
-                goesOn();
-                return real.downgrade();
-            }) : real.downgrade();
+            return isWriter
+                    ? Mono.defer(() -> {
+                        goesOn();
+                        return real.downgrade();
+                    })
+                    : real.downgrade();
         }
 
         @Override

@@ -154,14 +154,7 @@ final class Mutants {
                         "if not (token or queued or blocked) and admits(look) then",
                         "if not (token or queued or blocked and not (look.kind == 'semaphore' and look.taken == 1)) and admits(look) then"),
                 Mutant.script("release that frees one permit only", "add_surplus(1 - taken_by(entry))", ""),
-                Mutant.script(
-                        "downgrade that lets a writer in",
-                        "  keep_hold() -- first: the readers at the head join it\n  mode = look.kind",
-                        "  keep_hold()\n  count, mode = 0, false"),
-                Mutant.script(
-                        "writer that stays one",
-                        "  keep_hold() -- first: the readers at the head join it\n  mode = look.kind",
-                        "  mode = look.kind"),
+                Mutant.script("downgrade that lets a writer in", "mode = look.kind", "count, mode = 0, false"),
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(
@@ -207,6 +200,7 @@ final class Mutants {
                         (timeout, it) ->
                                 new Believes(it, timeout.multipliedBy(2).dividedBy(3))),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                writerThatBelievesAfterItsDowngrade(),
                 Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
                 Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE),
                 Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE));
@@ -225,6 +219,7 @@ final class Mutants {
                 Mutant.member("maximum token without write-back", (host, it) -> new WritesNothingBack(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
+                writerThatBelievesAfterItsDowngrade(),
                 releaseWithoutAnOwnerCheck());
     }
 

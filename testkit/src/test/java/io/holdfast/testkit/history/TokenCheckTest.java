@@ -104,7 +104,10 @@ class TokenCheckTest {
 
     @Test
     void oneThatGoesOnHasTheTokenOfTheLeaseBefore() {
-        told.held(WRITE, 0, 1, 5, 7).heldOn(READ, 5, 6, 9, 7, 7).held(READ, 6, 7, 9, 8).heldOn(READ, 9, 10, 12, 7, 7);
+        told.held(WRITE, 0, 1, 5, 7)
+                .heldOn(READ, 5, 6, 9, 7, 7)
+                .held(READ, 6, 7, 9, 8)
+                .heldOn(READ, 9, 10, 12, 7, 7);
         assertThat(told.violations(check)).isEmpty();
         told.heldOn(READ, 12, 13, 14, 7, 9);
         assertThat(told.violations(check))

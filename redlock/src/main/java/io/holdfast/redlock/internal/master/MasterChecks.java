@@ -46,8 +46,8 @@ public final class MasterChecks {
     /** What a lock over these masters offers. */
     public static Set<LockFeature> featuresOf(List<LockBackend> masters) {
         Set<LockFeature> common = EnumSet.of(LockFeature.TOKEN_FLOOR);
-        for (LockFeature feature : List.of(
-                LockFeature.READ_WRITE, LockFeature.HOLDERS, LockFeature.MIN_HOLD, LockFeature.DOWNGRADE)) {
+        for (LockFeature feature :
+                List.of(LockFeature.READ_WRITE, LockFeature.HOLDERS, LockFeature.MIN_HOLD, LockFeature.DOWNGRADE)) {
             if (masters.stream().allMatch(it -> it.features().contains(feature))) {
                 common.add(feature);
             }

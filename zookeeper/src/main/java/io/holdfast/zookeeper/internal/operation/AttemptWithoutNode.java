@@ -45,13 +45,17 @@ record AttemptWithoutNode(AcquireOperation acquire) {
 
     private Mono<LockAttempt> refused(QueueNode blocker) {
         if (acquire.claim().key().kind() == LockKind.READ) {
-            return zooKeeper().content(session(), state().queue().of(blocker.name())).flatMap(read -> {
-                if (read.isOk() && read.get().reads()) {
-                    acquire.queue().reads(blocker);
-                    return acquire.enter(); // it was the nearest writer, and the first of all: no other writer is there
-                }
-                return refusedFor(blocker);
-            });
+            return zooKeeper()
+                    .content(session(), state().queue().of(blocker.name()))
+                    .flatMap(read -> {
+                        if (read.isOk() && read.get().reads()) {
+                            acquire.queue().reads(blocker);
+                            return acquire
+                                    .enter(); // it was the nearest writer, and the first of all: no other writer is
+                            // there
+                        }
+                        return refusedFor(blocker);
+                    });
         }
         return refusedFor(blocker);
     }
