@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.asyncer.r2dbc.mysql.MySqlConnectionConfiguration;
 import io.asyncer.r2dbc.mysql.MySqlConnectionFactory;
 import io.asyncer.r2dbc.mysql.constant.SslMode;
+import io.holdfast.testkit.server.ContainerDatabase;
+import io.holdfast.testkit.server.LeftOut;
 import io.holdfast.testkit.server.MariaDbServer;
+import io.holdfast.testkit.server.SqlServer;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,10 +37,10 @@ final class MariaDbStore extends Store {
     private static final List<String> FILLED =
             List.of("holdfast_lock", "holdfast_fence", "holdfast_waiter", "holdfast_gone");
 
-    private final MariaDbServer server;
+    private final SqlServer server;
     private final boolean isMySql;
 
-    private MariaDbStore(MariaDbServer server, boolean isMySql) {
+    private MariaDbStore(SqlServer server, boolean isMySql) {
         this.server = server;
         this.isMySql = isMySql;
         execute("create user " + APPLICATION);
@@ -56,10 +59,17 @@ final class MariaDbStore extends Store {
     /** Skips the tests where there is none. */
     static Store mySql(String... settings) {
         Optional<MariaDbServer> server = MariaDbServer.runMySql(with(settings));
-        assumeTrue(
-                server.isPresent(),
-                "MySQL is left out: there is no mysqld on the PATH, and " + MariaDbServer.MYSQL + " names none");
+        if (server.isEmpty()) {
+            LeftOut.tell(
+                    "MySQL", "there is no mysqld on the PATH; put one there, or name it by -D" + MariaDbServer.MYSQL);
+        }
+        assumeTrue(server.isPresent(), "there is no MySQL here");
         return new MariaDbStore(server.orElseThrow(), true);
+    }
+
+    /** In a container. */
+    static Store image(String image) {
+        return new MariaDbStore(ContainerDatabase.run(image, with()), image.contains("mysql"));
     }
 
     private static String[] with(String... settings) {
@@ -90,7 +100,7 @@ final class MariaDbStore extends Store {
     }
 
     @Override
-    MariaDbServer server() {
+    SqlServer server() {
         return server;
     }
 
@@ -125,6 +135,11 @@ final class MariaDbStore extends Store {
                         .username(user)
                         .database(MariaDbServer.DATABASE)
                         .build());
+    }
+
+    @Override
+    String product() {
+        return isMySql ? "MySQL" : "MariaDB";
     }
 
     /** The limits of the server are in whole seconds, and three quarters of this. */
@@ -170,7 +185,9 @@ final class MariaDbStore extends Store {
 
     @Override
     void resumeCommits() {
-        if (isMySql && count("select count(*) from information_schema.plugins where plugin_name = 'rpl_semi_sync_source'") > 0) {
+        if (isMySql
+                && count("select count(*) from information_schema.plugins where plugin_name = 'rpl_semi_sync_source'")
+                        > 0) {
             execute("set global %s_enabled = 0".formatted(semiSync()));
             execute("uninstall plugin rpl_semi_sync_source");
         } else if (!isMySql) {

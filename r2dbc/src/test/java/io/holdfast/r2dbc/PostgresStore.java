@@ -1,6 +1,8 @@
 package io.holdfast.r2dbc;
 
+import io.holdfast.testkit.server.ContainerDatabase;
 import io.holdfast.testkit.server.PostgresServer;
+import io.holdfast.testkit.server.SqlServer;
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
 import io.r2dbc.spi.Connection;
@@ -18,15 +20,20 @@ final class PostgresStore extends Store {
 
     private static final List<String> FILLED = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
 
-    private final PostgresServer server;
+    private final SqlServer server;
 
-    private PostgresStore(PostgresServer server) {
+    private PostgresStore(SqlServer server) {
         this.server = server;
     }
 
     /** Nothing here ends the machine, so the disk need not be flushed. */
     static PostgresStore empty() {
         return new PostgresStore(PostgresServer.run("fsync=off", "full_page_writes=off"));
+    }
+
+    /** In a container. */
+    static PostgresStore image(String image) {
+        return new PostgresStore(ContainerDatabase.run(image, "fsync=off", "full_page_writes=off"));
     }
 
     static PostgresStore withSettings(String... settings) {
@@ -37,7 +44,7 @@ final class PostgresStore extends Store {
 
     /** A replica that follows asynchronously. */
     Store replica() {
-        return new PostgresStore(server.replica());
+        return new PostgresStore(((PostgresServer) server).replica());
     }
 
     @Override
@@ -104,7 +111,7 @@ final class PostgresStore extends Store {
     }
 
     @Override
-    PostgresServer server() {
+    SqlServer server() {
         return server;
     }
 
@@ -131,6 +138,11 @@ final class PostgresStore extends Store {
     @Override
     ConnectionFactory ownConnections() {
         return connections();
+    }
+
+    @Override
+    String product() {
+        return "PostgreSQL";
     }
 
     @Override

@@ -14,23 +14,32 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** What is said when the database is not ready for locks, and which rights are enough. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcErrorsIT {
 
-    private static Store store;
+    private Store store;
     private R2dbcLockBackend backend;
 
+    /** Without the schema. */
+    Store newStore() {
+        return Store.empty();
+    }
+
     @BeforeAll
-    static void start() {
-        store = Store.empty();
+    void start() {
+        store = newStore();
     }
 
     @AfterAll
-    static void stop() {
-        store.close();
+    void stop() {
+        if (store != null) {
+            store.close();
+        }
     }
 
     @AfterEach
@@ -94,7 +103,7 @@ class R2dbcErrorsIT {
         store.execute("drop schema locks cascade; drop owned by seller; drop role seller");
     }
 
-    private static void fence(LockLease lease) {
+    private void fence(LockLease lease) {
         Connection data =
                 Mono.<Connection>from(store.connections("seller").create()).block(Store.PATIENCE);
         run(data.beginTransaction());

@@ -89,8 +89,9 @@ class R2dbcLateCommitsIT {
                 .cache();
         Disposable unused = release.subscribe();
         // It waits for the row, or its own commit hangs as well.
-        Store.eventually(() ->
-                store.hasBlockedCall() || unanswered.get() > 0 || release.toFuture().isDone());
+        Store.eventually(() -> store.hasBlockedCall()
+                || unanswered.get() > 0
+                || release.toFuture().isDone());
         store.resumeCommits();
         run(release);
         assertThat(store.leftovers()).isEmpty();

@@ -9,6 +9,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.r2dbc.spi.Connection;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -24,20 +25,27 @@ class R2dbcMariaDbErrorsIT {
     private Store store;
     private R2dbcLockBackend backend;
 
+    /** Without the schema. MariaDB here. */
+    Store newStore() {
+        return MariaDbStore.mariaDb();
+    }
+
     @BeforeAll
     void start() {
-        store = MariaDbStore.mariaDb();
+        store = newStore();
     }
 
     @AfterAll
     void stop() {
-        store.close();
+        if (store != null) {
+            store.close();
+        }
     }
 
     @AfterEach
     void end() {
         Store.end(backend);
-        store.execute("create or replace database holdfast");
+        store.execute("drop database holdfast", "create database holdfast");
     }
 
     @Test
@@ -48,11 +56,11 @@ class R2dbcMariaDbErrorsIT {
                         LockBackendException.class,
                         error -> assertThat(error.isTransient()).isFalse())
                 .hasMessageContaining("stock/42")
-                .hasMessageContaining("in MariaDB failed")
+                .hasMessageContaining("in %s failed".formatted(store.product()))
                 .hasMessageContaining("mariadb/V1__holdfast.sql");
         store.addSchema();
         run(backend.ping());
-        assertThat(backend.name()).isEqualTo("mariadb");
+        assertThat(backend.name()).isEqualTo(store.product().toLowerCase(Locale.ROOT));
     }
 
     @Test

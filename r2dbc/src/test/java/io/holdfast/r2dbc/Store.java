@@ -3,6 +3,7 @@ package io.holdfast.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.server.ContainerDatabase;
 import io.holdfast.testkit.server.SqlServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -56,7 +57,15 @@ abstract class Store implements AutoCloseable {
         }
     }
 
+    /** In a container, without the schema. */
+    static Store image(String image) {
+        return ContainerDatabase.isPostgres(image) ? PostgresStore.image(image) : MariaDbStore.image(image);
+    }
+
     abstract void addSchema();
+
+    /** As its driver names it. */
+    abstract String product();
 
     abstract SqlServer server();
 
@@ -80,25 +89,26 @@ abstract class Store implements AutoCloseable {
         return Mono.<Connection>from(ownConnections().create()).block(PATIENCE);
     }
 
-    /** One statement, or several where the driver takes several. */
-    final void execute(String sql) {
-        var unused = rows(sql, row -> true);
+    /** Statements, one after the other on one connection. Each may be several where the driver takes several. */
+    final void execute(String... sql) {
+        var unused = rows(row -> true, sql);
     }
 
     /** The first column of each row. */
     final List<String> texts(String sql) {
-        return rows(sql, row -> String.valueOf(row.get(0)));
+        return rows(row -> String.valueOf(row.get(0)), sql);
     }
 
     final int count(String sql) {
         return Integer.parseInt(texts(sql).get(0));
     }
 
-    private <T> List<T> rows(String sql, Function<Readable, T> mapping) {
+    private <T> List<T> rows(Function<Readable, T> mapping, String... sql) {
         return Flux.usingWhen(
                         ownConnections().create(),
                         // As it stands: in a statement, a driver may take a label of a procedure for a parameter.
-                        open -> Flux.from(open.createBatch().add(sql).execute())
+                        open -> Flux.fromArray(sql)
+                                .concatMap(one -> open.createBatch().add(one).execute())
                                 .concatMap(result -> result.<T>map(mapping)),
                         Connection::close)
                 .collectList()

@@ -18,8 +18,9 @@ final class R2dbcBackends {
     /** If the factory is a pool, the back end uses the factory below it: its connections stay open, and would be missing in the pool. */
     static LockBackend backend(HoldfastProperties.R2dbc properties, ObjectProvider<ConnectionFactory> factories) {
         ConnectionFactory factory = only(factories);
-        R2dbcLockBackend.Builder builder =
-                addressed(builder(factory), factory).claimTime(properties.claimTime()).replyTimeout(properties.replyTimeout());
+        R2dbcLockBackend.Builder builder = addressed(builder(factory), factory)
+                .claimTime(properties.claimTime())
+                .replyTimeout(properties.replyTimeout());
         return (properties.schema() == null ? builder : builder.schema(properties.schema())).build();
     }
 

@@ -129,8 +129,7 @@ class R2dbcBackendIT {
             assertThatThrownBy(() -> locks.lock("stock/42").acquire().block(PATIENCE))
                     .isInstanceOf(LockBackendException.class)
                     .hasMessageContaining("in PostgreSQL at %s@%s:%d/%s failed"
-                            .formatted(
-                                    PostgresServer.USER, server.host(), server.port(), PostgresServer.DATABASE))
+                            .formatted(PostgresServer.USER, server.host(), server.port(), PostgresServer.DATABASE))
                     .hasMessageContaining("run io/holdfast/r2dbc/postgresql/V1__holdfast.sql");
 
             Health health = health(context.getBean(ReactiveHealthIndicator.class));

@@ -20,8 +20,8 @@ final class MySqlDriver {
      * there closes the network connection at once. So pings take all places; none of them is sent.
      */
     static Mono<Void> drop(Connection silent) {
-        Flux<Boolean> pings = Flux.range(0, MORE_THAN_FIT)
-                .flatMap(number -> silent.validate(ValidationDepth.REMOTE), MORE_THAN_FIT);
+        Flux<Boolean> pings =
+                Flux.range(0, MORE_THAN_FIT).flatMap(number -> silent.validate(ValidationDepth.REMOTE), MORE_THAN_FIT);
         return Flux.merge(pings.then(), Mono.from(silent.close())).then();
     }
 }

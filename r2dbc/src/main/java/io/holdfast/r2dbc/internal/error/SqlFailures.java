@@ -91,8 +91,7 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
 
     /** The exception after the end of the back end. */
     public LockBackendException closed(String lockName, String subject) {
-        String message =
-                "%s in %s failed: the back end was closed; create a new one".formatted(subject, server());
+        String message = "%s in %s failed: the back end was closed; create a new one".formatted(subject, server());
         return new LockBackendException(lockName, message, false, null);
     }
 

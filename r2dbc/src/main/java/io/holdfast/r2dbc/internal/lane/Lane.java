@@ -147,9 +147,7 @@ final class Lane {
         boolean isRenewal = batch.stream().allMatch(Call::isRenewal);
         Mono<List<Answer>> answers = Flux.defer(() -> isRenewal
                         ? connections.dialect().renew(open.connection(), waits, operations)
-                        : connections
-                                .dialect()
-                                .call(open.connection(), channel.get(), claimMillis, waits, operations))
+                        : connections.dialect().call(open.connection(), channel.get(), claimMillis, waits, operations))
                 .collectList();
         long startMillis = connections.timer().now(TimeUnit.MILLISECONDS);
         Disposable unused = connections

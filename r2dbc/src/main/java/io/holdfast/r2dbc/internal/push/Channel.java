@@ -126,7 +126,8 @@ public final class Channel {
                             HEARTBEAT.toMillis(),
                             TimeUnit.MILLISECONDS);
         }
-        Disposable begun = fresh.heard().subscribe(
+        Disposable begun = fresh.heard()
+                .subscribe(
                         watches::tell,
                         error -> lost(number, error),
                         () -> lost(number, new IllegalStateException("it ended")));

@@ -58,10 +58,14 @@ class LaneTest {
                     "renew", args -> sent(args[2])));
     private final Lanes lanes = new Lanes(
             new Connections(
-                    fake(ConnectionFactory.class, Map.of("create", args -> Mono.defer(() -> {
-                                made++;
-                                return making;
-                            }))),
+                    fake(
+                            ConnectionFactory.class,
+                            Map.of(
+                                    "create",
+                                    args -> Mono.defer(() -> {
+                                        made++;
+                                        return making;
+                                    }))),
                     dialect,
                     new SessionSettings(null, Duration.ofSeconds(2)),
                     time),

@@ -3,8 +3,6 @@ package io.holdfast.testkit.server;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,10 +37,10 @@ public final class MariaDbServer implements SqlServer {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** Of the protocol, in the first message of the server. */
-    private static final int GREETING = 10;
-
-    private static final int GREETING_AT = 4;
+    /** What a new server is told. */
+    static final String INITIAL =
+            "create database if not exists %s;\ncreate user if not exists '%s'@'%%';\ngrant all on *.* to '%s'@'%%' with grant option;\n"
+                    .formatted(DATABASE, USER, USER);
 
     private final MariaDbPrograms programs;
     private final Path directory;
@@ -100,10 +98,7 @@ public final class MariaDbServer implements SqlServer {
         if (!programs.isMySql()) {
             Files.createDirectories(data().resolve("mysql"));
         }
-        Files.writeString(
-                directory.resolve("init.sql"),
-                "create database if not exists %s;\ncreate user if not exists '%s'@'%%';\ngrant all on *.* to '%s'@'%%' with grant option;\n"
-                        .formatted(DATABASE, USER, USER));
+        Files.writeString(directory.resolve("init.sql"), INITIAL);
         Process making = begin(programs.initialize(data()), ProcessBuilder.Redirect.PIPE);
         try (OutputStream statements = making.getOutputStream()) {
             statements.write(programs.initialStatements().getBytes(StandardCharsets.UTF_8));
@@ -200,7 +195,7 @@ public final class MariaDbServer implements SqlServer {
 
     private void awaitAnswer(Process started) {
         long end = System.nanoTime() + LIMIT.toNanos();
-        while (!isReady()) {
+        while (!ReadyServer.greets(host(), port, LIMIT)) {
             if (!started.isAlive() || System.nanoTime() - end > 0) {
                 throw new IllegalStateException("the server did not start: " + log());
             }
@@ -210,19 +205,6 @@ public final class MariaDbServer implements SqlServer {
                 Thread.currentThread().interrupt();
                 throw new IllegalStateException("interrupted while the server started", e);
             }
-        }
-    }
-
-    /** It greets once it takes connections. */
-    private boolean isReady() {
-        try (Socket socket = new Socket()) {
-            int millis = (int) LIMIT.toMillis();
-            socket.connect(new InetSocketAddress(host(), port), millis);
-            socket.setSoTimeout(millis);
-            byte[] greeting = socket.getInputStream().readNBytes(GREETING_AT + 1);
-            return greeting.length > GREETING_AT && greeting[GREETING_AT] == GREETING;
-        } catch (IOException notYet) {
-            return false;
         }
     }
 

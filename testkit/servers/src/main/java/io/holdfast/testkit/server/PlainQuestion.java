@@ -42,10 +42,14 @@ final class PlainQuestion {
 
     /** Asks until the answer fits, since nothing tells when it does. */
     static void await(String what, BooleanSupplier condition) {
+        await(PATIENCE, what, condition);
+    }
+
+    static void await(Duration limit, String what, BooleanSupplier condition) {
         long startNanos = System.nanoTime();
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
-                throw new IllegalStateException("not within %s: %s".formatted(PATIENCE, what));
+            if (System.nanoTime() - startNanos > limit.toNanos()) {
+                throw new IllegalStateException("not within %s: %s".formatted(limit, what));
             }
             try {
                 TimeUnit.MILLISECONDS.sleep(20);

@@ -1,0 +1,44 @@
+package io.holdfast.r2dbc;
+
+import io.holdfast.testkit.server.DatabaseImages;
+import java.util.List;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The contract on other versions of the databases, in containers. */
+@ParameterizedClass(allowZeroInvocations = true)
+@MethodSource("images")
+class ImagesContractIT extends R2dbcLockBackendContractIT {
+
+    @Parameter
+    private String image;
+
+    static List<String> images() {
+        return DatabaseImages.available();
+    }
+
+    @Override
+    Store newStore() {
+        return Store.withSchema(Store.image(image));
+    }
+
+    /** Not once for all images. */
+    @Override
+    void start() {}
+
+    @BeforeParameterizedClassInvocation
+    void startImage() {
+        super.start();
+    }
+
+    @Override
+    void stop() {}
+
+    @AfterParameterizedClassInvocation
+    void stopImage() {
+        super.stop();
+    }
+}

@@ -1,0 +1,44 @@
+package io.holdfast.r2dbc;
+
+import io.holdfast.testkit.server.DatabaseImages;
+import java.util.List;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** On other versions of MariaDB and MySQL, in containers. */
+@ParameterizedClass(allowZeroInvocations = true)
+@MethodSource("images")
+class MariaDbImagesErrorsIT extends R2dbcMariaDbErrorsIT {
+
+    @Parameter
+    private String image;
+
+    static List<String> images() {
+        return DatabaseImages.ofMariaDb();
+    }
+
+    @Override
+    Store newStore() {
+        return Store.image(image);
+    }
+
+    /** Not once for all images. */
+    @Override
+    void start() {}
+
+    @BeforeParameterizedClassInvocation
+    void startImage() {
+        super.start();
+    }
+
+    @Override
+    void stop() {}
+
+    @AfterParameterizedClassInvocation
+    void stopImage() {
+        super.stop();
+    }
+}

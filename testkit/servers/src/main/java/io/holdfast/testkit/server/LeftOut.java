@@ -1,0 +1,35 @@
+package io.holdfast.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Tells what the tests of this build did not run on, and how it can be had. The build prints these lines at its end, see the pom of holdfast-r2dbc. */
+public final class LeftOut {
+
+    /** The system property that names a directory for the lines, one file for each: {@value}. Without it they are only printed. */
+    public static final String DIRECTORY = "holdfast.left-out";
+
+    private LeftOut() {}
+
+    /**
+     * Tells it.
+     *
+     * @param what such as {@code mysql:8.4}
+     * @param why and how it can be had, in one line
+     */
+    public static void tell(String what, String why) {
+        String line = "[holdfast] %s is left out: %s".formatted(what, why);
+        System.out.println(line);
+        String directory = System.getProperty(DIRECTORY);
+        if (directory != null) {
+            try {
+                Path file = Files.createDirectories(Path.of(directory)).resolve(what.replaceAll("[^\\w.-]+", "-"));
+                Path unused = Files.writeString(file, line + System.lineSeparator());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
