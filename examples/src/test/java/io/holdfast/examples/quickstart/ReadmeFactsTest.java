@@ -25,9 +25,10 @@ class ReadmeFactsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "Read/write lock, READ_WRITE",
-        "Semaphore, SEMAPHORE",
-        "[Several permits for one lease](docs/guides/recipes.md#work-of-different-weight), MANY_PERMITS",
+        "'Read/write lock, writer to reader', READ_WRITE",
+        "'Read/write lock, writer to reader', DOWNGRADE",
+        "'Semaphore, also many permits', SEMAPHORE",
+        "'Semaphore, also many permits', MANY_PERMITS",
         "'First come, first served', FIFO",
         "'[Least hold time](docs/guides/recipes.md#once-per-period-in-a-cluster), after a crash too', MIN_HOLD",
         "'[A lease handed on](docs/guides/recipes.md#hand-a-lease-on)', HAND_ON"

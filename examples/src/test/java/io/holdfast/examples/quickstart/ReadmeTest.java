@@ -36,7 +36,7 @@ class ReadmeTest {
     void itHasTheTwoCommands() throws IOException {
         assertThat(StartPages.text(README))
                 .contains("Run the tests:\n\n```\n./mvnw -B -ntp verify\n```\n")
-                .contains("See it work, on Linux or macOS:\n\n```\n./examples/flash-sale\n```\n");
+                .contains("See [the demo](#the-demo), on Linux or macOS:\n\n```\n./examples/flash-sale\n```\n");
     }
 
     @Test
