@@ -20,7 +20,7 @@ public final class LeftOut {
      * @param why and how it can be had, in one line
      */
     public static void tell(String what, String why) {
-        String line = "[holdfast] %s is left out: %s".formatted(what, why);
+        String line = "[holdfast] left out: %s. Why: %s".formatted(what, why);
         System.out.println(line);
         String directory = System.getProperty(DIRECTORY);
         if (directory != null) {
