@@ -127,6 +127,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return state.phase() == Phase.HELD;
     }
 
+    /** Also the one that is to be handed on after that. */
+    boolean isToBeRenewed() {
+        Phase phase = state.phase();
+        return phase == Phase.HELD || phase == Phase.EXPORTING;
+    }
+
     /** By its holder, in one way or the other: nothing is nested in it any more, and no loss is to be told. */
     boolean isReleased() {
         return switch (state.phase()) {
@@ -228,6 +234,11 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     void exportCancelled() {
         decide(LeaseState::exportCancelled);
+    }
+
+    /** No process will ever have the text. */
+    void releaseHandedOn() {
+        endAtStore(lock.storeForgetsAtNanos(), new ReleaseInBackground());
     }
 
     /** The text comes last: another process may hold the lock from then on. */
@@ -371,9 +382,14 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private void act(LeaseAction action) {
         switch (action) {
             case NONE -> {}
-            case STOP_RENEWING -> {
-                lock.engine().alarms.off(alarm);
-                signals.releaseAsked(); // nested work must not go on
+            case STOP_RENEWING -> stopRenewing();
+            case RENEW_BEFORE_EXPORT -> {
+                try {
+                    stopRenewing();
+                } finally {
+                    lock.engine().renewals.add(this);
+                    lock.engine().renewals.flush();
+                }
             }
             case EXPORT -> Turn.runUsersCode(this::exported);
             case RENEW -> lock.engine().renewals.add(this);
@@ -396,6 +412,11 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         }
     }
 
+    private void stopRenewing() {
+        lock.engine().alarms.off(alarm);
+        signals.releaseAsked(); // nested work must not go on
+    }
+
     /** Tells the holder. */
     private void signal(LeaseAction action) {
         if (action == LeaseAction.SIGNAL_RELEASED) {
@@ -404,7 +425,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signalLoss(() -> {});
         } else {
             // In this order: the release may let the next owner in, while the work under this lease goes on.
-            signalLoss(() -> endAtStore(lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+            signalLoss(() -> endAtStore(lock.storeForgetsAtNanos(), new ReleaseInBackground()));
         }
     }
 
@@ -478,8 +499,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return Duration.ofNanos(releasedAtNanos - grantedAtNanos);
     }
 
-    /** The loss was told already: only a lease that the closing client could not free is worth a word. */
-    private final class ReleaseAfterLoss implements ReleaseLoop.Result {
+    /** The end was told already. After a loss, only a lease that the closing client could not free is worth a word. */
+    private final class ReleaseInBackground implements ReleaseLoop.Result {
 
         @Override
         public void released(Ownership ownership, boolean unknownBefore) {}
@@ -489,7 +510,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
         @Override
         public void unconfirmed(LockBackendException lastFailure) {
-            if (state.lossReason() == LossReason.CLIENT_CLOSED) {
+            LossReason reason = state.lossReason();
+            if (reason == null || reason == LossReason.CLIENT_CLOSED) {
                 lock.engine()
                         .events
                         .report(new LockEvent.WithdrawalUnconfirmed(claim.key().name(), lastFailure));

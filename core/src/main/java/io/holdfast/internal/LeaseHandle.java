@@ -3,7 +3,6 @@ package io.holdfast.internal;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
@@ -133,15 +132,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public Mono<String> export() {
-        Mono<String> text = Mono.create(sink -> {
-            Engine engine = held.lock().engine();
-            if (engine.backend.features().contains(LockFeature.HAND_ON)) {
-                LeaseExport.start(held, sink);
-            } else {
-                sink.error(Adoption.unsupported(engine.backend));
-            }
-        });
-        return delivered(text);
+        return LeaseExport.of(this);
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>A lease that is handed on is EXPORTING while a renewal is in flight, and then EXPORTED. RELEASED, EXPORTED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
+ * <p>A lease that is handed on is EXPORTING while a renewal is in flight or sent for that, and then EXPORTED. RELEASED, EXPORTED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
  * a lease back.
  *
  * @param phase where it stands
@@ -47,7 +47,7 @@ public record LeaseState(
         RELEASING,
         /** Given back. */
         RELEASED,
-        /** To be handed on to another process, when the renewal in flight has ended. */
+        /** To be handed on to another process, when a last renewal has ended. */
         EXPORTING,
         /** Handed on: another process may hold it. */
         EXPORTED,
@@ -163,7 +163,7 @@ public record LeaseState(
      */
     public Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
-            return notHeldAndRenewed(automatic);
+            return notHeldAndRenewed(automatic, nowNanos);
         }
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
@@ -203,7 +203,7 @@ public record LeaseState(
      */
     public Step renewalFailed(boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
-            return notHeldAndRenewed(automatic);
+            return notHeldAndRenewed(automatic, nowNanos);
         }
         boolean stillRenewing = renewing && !automatic;
         if (Validity.isOver(validUntilNanos, nowNanos)) {
@@ -274,10 +274,10 @@ public record LeaseState(
     }
 
     /**
-     * The holder wants another process to hold it.
+     * The holder wants another process to hold it. A grant that is short, or in doubt, is renewed before: the other process may take a while.
      *
      * @param nowNanos the time
-     * @return handed on, now or when the renewal in flight has ended; lost when the deadline has passed before
+     * @return handed on, now or when a renewal has ended; lost when the deadline has passed before
      */
     public Step exportAsked(long nowNanos) {
         if (phase != Phase.HELD) {
@@ -286,9 +286,11 @@ public record LeaseState(
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
         }
-        return renewing
-                ? new Step(ended(Phase.EXPORTING, null), LeaseAction.STOP_RENEWING)
-                : new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+        if (confirmed && !renewing) {
+            return new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+        }
+        return new Step(
+                ended(Phase.EXPORTING, null), renewing ? LeaseAction.STOP_RENEWING : LeaseAction.RENEW_BEFORE_EXPORT);
     }
 
     /**
@@ -301,10 +303,13 @@ public record LeaseState(
     }
 
     /** The last renewal has ended, so none comes after the next holder's release. */
-    private Step notHeldAndRenewed(boolean automatic) {
-        return phase == Phase.EXPORTING && automatic
-                ? new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT)
-                : stay();
+    private Step notHeldAndRenewed(boolean automatic, long nowNanos) {
+        if (phase != Phase.EXPORTING || !automatic) {
+            return stay();
+        }
+        return Validity.isOver(validUntilNanos, nowNanos)
+                ? expired()
+                : new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
     }
 
     private boolean wantsRenewal() {
