@@ -82,8 +82,9 @@ public interface LockLease {
      * Hands the lease on: ends it here, without a release, and gives a text by which {@link LockClient#adopt} goes on with it in another
      * process. The lock stays held in between, under the same token, until the lease ends in the store: adopt it before that.
      *
-     * <p>Lazy, and once: the first subscription stops the renewals, waits for the one in flight, and ends the lease; {@link #isValid()} is false from then on,
-     * and {@link #onLoss()} completes empty. Each later one fails. Inside {@code withLock} the work goes on, without the lock; its end releases nothing.
+     * <p>Lazy, and once: the first subscription that asks for the text stops the renewals, waits for the one in flight, and ends the lease; {@link #isValid()} is
+     * false from then on, and {@link #onLoss()} completes empty. Each later one fails. A lease that the store has granted for a short time only, as it does when a
+     * waiter's turn comes, is renewed once more before. Inside {@code withLock} the work goes on, without the lock; its end releases nothing.
      *
      * <p>The text is a capability: its reader can take the lock over and release it. Keep it secret, and out of logs. It has letters, digits, {@code -},
      * {@code _} and dots only, so it fits into a header or a message.

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -31,7 +32,7 @@ final class Program {
     /** There is no such lock, or the claim does not hold it. */
     static final int NOTHING_THERE = 3;
 
-    /** From one answer of the store to the next. */
+    /** By default. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final String HELP = """
@@ -54,12 +55,31 @@ final class Program {
             Exit code: 0 done, 1 the store failed, 2 wrong usage, 3 no such lock or holder.""";
 
     private final Map<String, String> environment;
+    private final Function<Arguments, LockInspector> stores;
+    private final Duration patience;
     private final BufferedReader in;
     private final PrintStream out;
     private final PrintStream err;
 
     Program(Map<String, String> environment, BufferedReader in, PrintStream out, PrintStream err) {
+        this(environment, new Stores(environment)::open, PATIENCE, in, out, err);
+    }
+
+    /**
+     * For any stores.
+     *
+     * @param patience from one answer of the store to the next
+     */
+    Program(
+            Map<String, String> environment,
+            Function<Arguments, LockInspector> stores,
+            Duration patience,
+            BufferedReader in,
+            PrintStream out,
+            PrintStream err) {
         this.environment = environment;
+        this.stores = stores;
+        this.patience = patience;
         this.in = in;
         this.out = out;
         this.err = err;
@@ -72,11 +92,12 @@ final class Program {
                 out.println(HELP);
                 return DONE;
             }
-            LockInspector inspector = new Stores(environment).open(arguments);
+            LockInspector inspector = stores.apply(arguments);
             try {
                 return run(arguments, inspector);
             } finally {
-                Object unused = inspector.close().onErrorComplete().block(PATIENCE);
+                Object unused =
+                        inspector.close().timeout(patience).onErrorComplete().block();
             }
         } catch (UsageException wrong) {
             err.println(Printable.text(String.valueOf(wrong.getMessage())));
@@ -92,7 +113,7 @@ final class Program {
             err.println(
                     isTooLate(unexpected)
                             ? "The store did not answer for %d s: is the address right, and is the store up?"
-                                    .formatted(PATIENCE.toSeconds())
+                                    .formatted(patience.toSeconds())
                             : Printable.text("Failed: " + unexpected));
             return FAILED;
         }
@@ -112,7 +133,7 @@ final class Program {
 
     /** For a script, each lock when it is found: there may be millions. */
     private int list(Arguments arguments, LockInspector inspector) {
-        Flux<LockReport> all = inspector.all().timeout(PATIENCE);
+        Flux<LockReport> all = inspector.all().timeout(patience);
         if (arguments.isJson()) {
             Object unused = all.doOnNext(lock -> out.println(Json.of(lock))).blockLast();
         } else {
@@ -127,8 +148,8 @@ final class Program {
         return answer == null ? List.of() : answer;
     }
 
-    private static List<LockReport> reports(Arguments arguments, LockInspector inspector) {
-        return answer(inspector.inspect(arguments.lockName()).timeout(PATIENCE));
+    private List<LockReport> reports(Arguments arguments, LockInspector inspector) {
+        return answer(inspector.inspect(arguments.lockName()).timeout(patience));
     }
 
     private int show(Arguments arguments, LockInspector inspector) {
@@ -169,7 +190,10 @@ final class Program {
             err.println("Nothing was changed.");
             return USAGE;
         }
-        Boolean isBroken = inspector.breakHold(arguments.lockName(), holder).block(PATIENCE);
+        Boolean isBroken = inspector
+                .breakHold(arguments.lockName(), holder)
+                .timeout(patience)
+                .block();
         if (!Boolean.TRUE.equals(isBroken)) {
             err.println("Nothing to break: %s does not hold lock '%s' any more.".formatted(owner, name));
             return NOTHING_THERE;

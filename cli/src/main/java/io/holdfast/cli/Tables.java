@@ -18,6 +18,9 @@ final class Tables {
     /** A longer name is cut in a list; {@code show} has all of it. */
     private static final int MOST_OF_A_NAME = 50;
 
+    /** The longest label that a client of this library gives fits in. */
+    private static final int MOST_OF_AN_OWNER = 60;
+
     private static final String GAP = "  ";
     private static final String NOTHING = "-";
 
@@ -37,7 +40,7 @@ final class Tables {
                 rows.add(List.of(
                         name,
                         word(holder.kind()),
-                        owner(holder.owner(), holder.claimId()),
+                        Printable.start(called(holder.owner(), holder.claimId()), MOST_OF_AN_OWNER),
                         duration(holder.held()),
                         duration(holder.left()),
                         waiting));
@@ -81,7 +84,11 @@ final class Tables {
     }
 
     static String owner(String label, String claimId) {
-        return Printable.text(label.isEmpty() ? "claim " + claimId : label);
+        return Printable.text(called(label, claimId));
+    }
+
+    private static String called(String label, String claimId) {
+        return label.isEmpty() ? "claim " + claimId : label;
     }
 
     static String word(LockReport.Type type) {

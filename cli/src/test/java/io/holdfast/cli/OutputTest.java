@@ -60,6 +60,12 @@ class OutputTest {
     }
 
     @Test
+    void ownerThatIsTooLongDoesNotWidenTheTable() {
+        List<LockReport> locks = List.of(lock("a", holder("01@" + "x".repeat(100_000), 7)), lock("b"));
+        assertThat(Tables.list(locks)).allSatisfy(line -> assertThat(line).hasSizeLessThan(200));
+    }
+
+    @Test
     void jsonIsOneLineOfAscii() {
         String json = Json.of(lock(HOSTILE, holder("01@orders:host-7:4711", 7)));
         assertThat(json)

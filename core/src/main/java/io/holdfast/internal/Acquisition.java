@@ -6,6 +6,7 @@ import io.holdfast.LockException;
 import io.holdfast.LockLease;
 import io.holdfast.LockQueueFullException;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.LossReason;
 import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.internal.state.AcquireAction;
 import io.holdfast.internal.state.AcquirePlan;
@@ -326,6 +327,11 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             engine().ended(this);
         } else if (engine().isClosed()) {
             end(engine().closedException(lockName()));
+            engine().ended(this);
+        } else if (adoption != null) {
+            end(adoption.lost(
+                    LossReason.EXPIRED,
+                    "it was over before it could be handed out here")); // its claim is being released
             engine().ended(this);
         } else {
             looksBefore = looks();

@@ -31,14 +31,9 @@ final class Adoption extends Mono<LockLease> {
                 return Mono.error(unsupported(engine.backend));
             }
             ExportedLease lease = ExportedLease.of(text);
-            String name = lease.claim().key().name();
-            return new Adoption(settings(engine, defaults, lease), lease)
-                    .switchIfEmpty(Mono.error(() -> new LockLostException(
-                            name,
-                            LossReason.NOT_HELD,
-                            lease.fencingToken(),
-                            "the store did not hold it any more when it was adopted",
-                            null)));
+            Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
+            return adoption.switchIfEmpty(Mono.error(() ->
+                    adoption.lost(LossReason.NOT_HELD, "the store did not hold it any more when it was adopted")));
         });
     }
 
@@ -57,6 +52,10 @@ final class Adoption extends Mono<LockLease> {
     static UnsupportedOperationException unsupported(LockBackend backend) {
         return new UnsupportedOperationException("back end %s cannot hand a lease on to another process, it has only %s"
                 .formatted(backend.name(), backend.features()));
+    }
+
+    LockLostException lost(LossReason reason, String why) {
+        return new LockLostException(lock.key().name(), reason, exported.fencingToken(), why, null);
     }
 
     /** The claim, with the lease that this client wants of it. */

@@ -49,6 +49,7 @@ final class Candidate<T> {
     private Flux<T> stand() {
         Mono<LockLease> elected = Mono.defer(() -> {
             tokenOfTerm = 0;
+            begunAtNanos = lock.engine().alarms.now();
             hasCompleted = false;
             return new AcquireMono(lock, lock.terms().acquirePlan());
         });

@@ -15,6 +15,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /** The settings of the lock whose holder leads. */
@@ -43,7 +44,7 @@ final class DefaultLeaderElection implements LeaderElection {
 
     @Override
     public Mono<LockHolder> leader() {
-        return Mono.create(sink -> {
+        Mono<LockHolder> answer = Mono.create(sink -> {
             Engine engine = settings.engine();
             if (engine.isClosed()) {
                 sink.error(engine.closedException(name()));
@@ -61,6 +62,8 @@ final class DefaultLeaderElection implements LeaderElection {
                         .formatted(engine.backend.name(), engine.backend.features())));
             }
         });
+        Scheduler deliverOn = settings.engine().deliverOn;
+        return deliverOn == null ? answer : answer.publishOn(deliverOn);
     }
 
     private record Asked(LockSettings lock, MonoSink<LockHolder> sink)

@@ -3,12 +3,14 @@ package io.holdfast.internal;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.OwnerLabel;
 import io.holdfast.spi.Waiting;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,9 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     static final int MOST_CHARS = 4_096;
 
     private static final String VERSION = "holdfast-lease-1.";
+
+    private static final Pattern ID = Pattern.compile(
+            "[0-9a-f]{32}(" + LockClaim.OWNER_MARK + "[A-Za-z0-9._:-]{1," + OwnerLabel.MOST_CHARS + "})?");
 
     /** The name is the last one, since it may hold any characters. */
     private static final int PARTS = 9;
@@ -94,9 +99,9 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         return new ExportedLease(claim, token, minHoldNanos);
     }
 
-    /** As an id may be: what prints, of ASCII, and no space. */
+    /** As the engine makes them. A back end may have no room for longer ones, and would fail the requests of others with it. */
     private static boolean isId(String id) {
-        return !id.isEmpty() && id.chars().allMatch(each -> each > ' ' && each < 0x7f);
+        return ID.matcher(id).matches();
     }
 
     private static String decoded(byte[] bytes) throws CharacterCodingException {

@@ -151,6 +151,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return state.phase() == Phase.HELD;
     }
 
+    /** Also the one that is to be handed on after that. */
+    boolean isToBeRenewed() {
+        Phase phase = state.phase();
+        return phase == Phase.HELD || phase == Phase.EXPORTING;
+    }
+
     /** By its holder, in one way or the other: nothing is nested in it any more, and no loss is to be told. */
     boolean isReleased() {
         return switch (state.phase()) {
@@ -275,6 +281,11 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         decide(LeaseState::downgradeCancelled);
     }
 
+    /** No process will ever have the text. */
+    void releaseHandedOn() {
+        endAtStore(lock.storeForgetsAtNanos(), new ReleaseInBackground());
+    }
+
     /** The text comes last: another process may hold the lock from then on. */
     private void exported() {
         long left = lock.terms().minHoldNanos() == 0
@@ -371,7 +382,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         }
 
         private void release() {
-            ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseAfterLoss());
+            ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseInBackground());
         }
     }
 
@@ -537,9 +548,14 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private void act(LeaseAction action) {
         switch (action) {
             case NONE, GO_ON_AS_READER -> {} // the answer brings what the read lease needs
-            case STOP_RENEWING -> {
-                setAlarm();
-                signals.releaseAsked(); // nested work must not go on
+            case STOP_RENEWING -> stopRenewing();
+            case RENEW_BEFORE_EXPORT -> {
+                try {
+                    stopRenewing();
+                } finally {
+                    lock.engine().renewals.add(this);
+                    lock.engine().renewals.flush();
+                }
             }
             case EXPORT -> Turn.runUsersCode(this::exported);
             case ASK_FOR_READ_LEASE -> askForReadLease();
@@ -563,6 +579,11 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         }
     }
 
+    private void stopRenewing() {
+        setAlarm();
+        signals.releaseAsked(); // nested work must not go on
+    }
+
     /** Tells the holder. */
     private void signal(LeaseAction action) {
         if (action == LeaseAction.SIGNAL_RELEASED) {
@@ -571,7 +592,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             signalLoss(() -> {});
         } else {
             // In this order: the release may let the next owner in, while the work under this lease goes on.
-            signalLoss(() -> endAtStore(lock.storeForgetsAtNanos(), new ReleaseAfterLoss()));
+            signalLoss(() -> endAtStore(lock.storeForgetsAtNanos(), new ReleaseInBackground()));
         }
     }
 
@@ -646,8 +667,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return Duration.ofNanos(releasedAtNanos - grantedAtNanos);
     }
 
-    /** The loss was told already: only a lease that the closing client could not free is worth a word. */
-    private final class ReleaseAfterLoss implements ReleaseLoop.Result {
+    /** The end was told already. After a loss, only a lease that the closing client could not free is worth a word. */
+    private final class ReleaseInBackground implements ReleaseLoop.Result {
 
         @Override
         public void released(Ownership ownership, boolean unknownBefore) {}
@@ -657,7 +678,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
         @Override
         public void unconfirmed(LockBackendException lastFailure) {
-            if (state.lossReason() == LossReason.CLIENT_CLOSED) {
+            LossReason reason = state.lossReason();
+            if (reason == null || reason == LossReason.CLIENT_CLOSED) {
                 lock.engine()
                         .events
                         .report(new LockEvent.WithdrawalUnconfirmed(claim.key().name(), lastFailure));

@@ -1,40 +1,107 @@
 package io.holdfast.internal;
 
-import java.util.concurrent.atomic.AtomicBoolean;
-import reactor.core.publisher.MonoSink;
+import io.holdfast.spi.LockFeature;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
 
-/** One subscription to {@code export}: told the text, or why there is none; or it leaves before that, and the lock is released. */
-final class LeaseExport implements LeaseSuccession {
+/**
+ * One subscription to {@code export}: told the text, or why there is none; or it leaves before that, and the lock is released. One atomic field decides
+ * between the two, so that there is no text that was dropped and no lock that stays held for it.
+ */
+final class LeaseExport implements LeaseSuccession, Subscription {
 
-    private final MonoSink<String> sink;
-    private final AtomicBoolean isOver = new AtomicBoolean();
-
-    private LeaseExport(MonoSink<String> sink) {
-        this.sink = sink;
+    private enum Stage {
+        /** Nothing was requested: the lease is not touched. */
+        IDLE,
+        /** The lease is asked to end. */
+        ASKED,
+        /** The lease is handed on, and its text is on its way to the subscriber. */
+        READY,
+        /** The subscriber was told, or has left. */
+        OVER
     }
 
-    static void start(HeldLease lease, MonoSink<String> sink) {
-        LeaseExport wanted = new LeaseExport(sink);
-        sink.onCancel(() -> {
-            if (wanted.isOver.compareAndSet(false, true)) {
-                lease.exportCancelled();
+    private final LeaseHandle lease;
+    private final CoreSubscriber<? super String> subscriber;
+    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IDLE);
+
+    private LeaseExport(LeaseHandle lease, CoreSubscriber<? super String> subscriber) {
+        this.lease = lease;
+        this.subscriber = subscriber;
+    }
+
+    static Mono<String> of(LeaseHandle lease) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super String> subscriber) {
+                subscriber.onSubscribe(new LeaseExport(lease, subscriber));
             }
-        });
-        if (!lease.export(wanted)) {
-            wanted.failed(lease.lost());
+        };
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n) && stage.compareAndSet(Stage.IDLE, Stage.ASKED)) {
+            start();
+        }
+    }
+
+    private void start() {
+        Engine engine = lease.held().lock().engine();
+        if (!engine.backend.features().contains(LockFeature.HAND_ON)) {
+            failed(Adoption.unsupported(engine.backend));
+        } else if (!lease.held().export(this)) {
+            failed(lease.lost());
+        }
+    }
+
+    @Override
+    public void cancel() {
+        switch (stage.getAndSet(Stage.OVER)) {
+            case ASKED -> lease.held().exportCancelled();
+            case READY -> lease.held().releaseHandedOn();
+            default -> {}
         }
     }
 
     void succeeded(String text) {
-        if (isOver.compareAndSet(false, true)) {
-            sink.success(text);
+        if (stage.compareAndSet(Stage.ASKED, Stage.READY)) {
+            deliver(() -> {
+                if (stage.compareAndSet(Stage.READY, Stage.OVER)) {
+                    subscriber.onNext(text);
+                    subscriber.onComplete();
+                }
+            });
+        } else {
+            lease.held().releaseHandedOn(); // the subscriber has left meanwhile
         }
     }
 
     @Override
     public void failed(Throwable why) {
-        if (isOver.compareAndSet(false, true)) {
-            sink.error(why);
+        deliver(() -> {
+            if (stage.compareAndSet(Stage.ASKED, Stage.OVER)) {
+                subscriber.onError(why);
+            }
+        });
+    }
+
+    private void deliver(Runnable signal) {
+        Scheduler deliverOn = lease.held().lock().engine().deliverOn;
+        if (deliverOn == null) {
+            Turn.runUsersCode(signal);
+            return;
+        }
+        try {
+            Disposable unused = deliverOn.schedule(signal);
+        } catch (RejectedExecutionException disposed) {
+            signal.run(); // a late thread beats no signal
         }
     }
 }

@@ -146,15 +146,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public Mono<String> export() {
-        Mono<String> text = Mono.create(sink -> {
-            Engine engine = held.lock().engine();
-            if (engine.backend.features().contains(LockFeature.HAND_ON)) {
-                LeaseExport.start(held, sink);
-            } else {
-                sink.error(Adoption.unsupported(engine.backend));
-            }
-        });
-        return delivered(text);
+        return LeaseExport.of(this);
     }
 
     @Override

@@ -98,7 +98,7 @@ final class Renewals {
     /** Without those that were released since: they are not renewed any more. */
     private static List<HeldLease> held(List<HeldLease> batch) {
         for (HeldLease lease : batch) {
-            if (!lease.isHeld()) {
+            if (!lease.isToBeRenewed()) {
                 return batch.stream().filter(Renewals::isToBeSent).toList();
             }
         }
@@ -106,7 +106,7 @@ final class Renewals {
     }
 
     private static boolean isToBeSent(HeldLease lease) {
-        if (lease.isHeld()) {
+        if (lease.isToBeRenewed()) {
             return true;
         }
         lease.renewalNotSent();

@@ -20,9 +20,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ExportedLeaseTest {
 
+    private static final String HEX = "0123456789abcdef0123456789abcdef";
+
     private static ExportedLease lease(LockKey key) {
         int taken = Math.max(1, key.permits() - 2);
-        LockClaim claim = new LockClaim(key, "5a1~orders:host-7", Duration.ofSeconds(30), Waiting.NONE, 3, 0, taken);
+        LockClaim claim = new LockClaim(key, HEX + "@orders:host-7", Duration.ofSeconds(30), Waiting.NONE, 3, 0, taken);
         return new ExportedLease(claim, 42, 1_500_000);
     }
 
@@ -32,7 +34,7 @@ class ExportedLeaseTest {
         ExportedLease lease = lease(new LockKey(kind, name, permits));
         assertThat(ExportedLease.of(lease.text())).isEqualTo(lease);
         assertThat(lease.text()).matches("[A-Za-z0-9._-]+");
-        assertThat(lease.toString()).doesNotContain("5a1");
+        assertThat(lease.toString()).doesNotContain(HEX);
     }
 
     @Test
@@ -73,17 +75,34 @@ class ExportedLeaseTest {
                 "MUTEX\n1\n1\n1\n1\n1000\n0\ni d\nname",
                 "MUTEX\n1\n1\n1\n1\n1000\n0\n\nname",
                 "MUTEX\n1\n1\n1\n1\n1000\n0\nid\n ",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\nid0\nname",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\nid@\nname",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\nid@it's\nname",
+                "MUTEX\n1\n1\n1\n1\n1000\n0\nid@of-a-label-that-is-longer-than-a-store-may-have-room\nname",
                 "MUTEX\n1\n1\n1\n99999999999999999999\n1000\n0\nid\nname"
             })
     void partsThatAreMissingOrOutOfTheirRangeAreRefused(String parts) {
-        byte[] bytes = parts.getBytes(StandardCharsets.UTF_8);
-        CRC32 sum = new CRC32();
-        sum.update(bytes);
-        String text = "holdfast-lease-1.%s.%08x"
-                .formatted(Base64.getUrlEncoder().withoutPadding().encodeToString(bytes), sum.getValue());
+        String text = written(parts);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ExportedLease.of(text))
                 .withMessage("the text of an exported lease was refused: a part of it is missing, or out of its range");
+    }
+
+    @Test
+    void theSamePartsInTheirRangesAreRead() {
+        for (String parts : new String[] {"id\nname", "id@a\nname", "id@host-7.x_y:1\nname"}) {
+            assertThat(ExportedLease.of(written("MUTEX\n1\n1\n1\n1\n1000\n0\n" + parts))
+                            .fencingToken())
+                    .isEqualTo(1);
+        }
+    }
+
+    private static String written(String parts) {
+        byte[] bytes = parts.replace("\nid", "\n" + HEX).getBytes(StandardCharsets.UTF_8);
+        CRC32 sum = new CRC32();
+        sum.update(bytes);
+        return "holdfast-lease-1.%s.%08x"
+                .formatted(Base64.getUrlEncoder().withoutPadding().encodeToString(bytes), sum.getValue());
     }
 
     @Test

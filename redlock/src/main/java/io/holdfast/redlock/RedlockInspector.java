@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.redlock.internal.claim.IdAtMaster;
 import io.holdfast.redlock.internal.inspect.MasterAnswers;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -44,10 +45,22 @@ record RedlockInspector(Map<String, LockInspector> masters) implements LockInspe
         requireNonNull(holder, "holder");
         LockKey key = LockKey.of(holder.kind(), lockName);
         return Mono.defer(() -> MasterAnswers.ask(
-                        questions(master -> master.breakHold(key.name(), holder)),
+                        questions(master -> breakAt(master, key.name(), holder)),
                         lockName,
                         "break lock '%s'".formatted(Printable.text(lockName)))
                 .map(answers -> answers.told().containsValue(true)));
+    }
+
+    /** Under the id by which this master knows the claim, which may be another one than at the others. */
+    private static Mono<Boolean> breakAt(LockInspector master, String lockName, LockHolder holder) {
+        String claimId = IdAtMaster.claimId(holder.claimId());
+        return master.inspect(lockName)
+                .flatMapIterable(LockReport::holders)
+                .filter(it -> it.kind() == holder.kind()
+                        && IdAtMaster.claimId(it.claimId()).equals(claimId))
+                .defaultIfEmpty(holder) // a report does not name all holders
+                .concatMap(it -> master.breakHold(lockName, it))
+                .reduce(false, Boolean::logicalOr);
     }
 
     private <A> Map<String, Mono<A>> questions(Function<LockInspector, Mono<A>> question) {

@@ -285,7 +285,7 @@ class QuorumWatchTest {
                         .filter(it -> it.contains("watch of claim"))
                         .count())
                 .isEqualTo(5);
-        assertThat(five.contents()).anyMatch(it -> it.contains("watch of claim " + waiting.id() + ".2"));
+        assertThat(five.contents()).anyMatch(it -> it.contains("watch of claim " + waiting.id() + "~2"));
         five.answer(rival.backend.release(held));
         five.passMillis(10);
         assertThat(signals).contains(new WatchSignal.Changed());

@@ -7,14 +7,17 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,14 @@ class RedlockInspectorTest {
         IntStream.of(masters)
                 .forEach(i -> StepVerifier.create(stores.get(i).tryAcquire(claim))
                         .expectNextCount(1)
+                        .verifyComplete());
+    }
+
+    private void free(String id, int... masters) {
+        LockClaim claim = LockClaim.first(ORDERS, id, LEASE, Waiting.NONE);
+        IntStream.of(masters)
+                .forEach(i -> StepVerifier.create(stores.get(i).release(claim))
+                        .expectNext(Ownership.HELD)
                         .verifyComplete());
     }
 
@@ -69,6 +80,45 @@ class RedlockInspectorTest {
         StepVerifier.create(inspector().all().map(LockReport::holderCount))
                 .expectNext(1L)
                 .verifyComplete();
+    }
+
+    /** After lost attempts, masters know one claim by ids of different numbers. */
+    @Test
+    void aClaimThatLostVotesBeforeItWonIsOneHolderAndIsBrokenAtAllMasters() {
+        RedlockBackend backend = RedlockBackend.over(stores);
+        LockClaim claim = LockClaim.first(ORDERS, "0123456789abcdef0123456789abcdef@host.1", LEASE, Waiting.QUEUE);
+        hold("first@a", 0, 1, 2);
+        assertThat(backend.tryAcquire(claim).block()).isNotInstanceOf(LockAttempt.Acquired.class);
+        assertThat(backend.tryAcquire(claim.withAttempt(2)).block()).isNotInstanceOf(LockAttempt.Acquired.class);
+        free("first@a", 1, 2);
+        hold("second@b", 3, 4);
+        assertThat(backend.tryAcquire(claim.withAttempt(3)).block()).isNotInstanceOf(LockAttempt.Acquired.class);
+        free("first@a", 0);
+        free("second@b", 3, 4);
+        assertThat(backend.tryAcquire(claim.withAttempt(4)).block()).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(stores.stream()
+                        .map(store -> store.holders(ORDERS).blockFirst())
+                        .map(holder -> Objects.requireNonNull(holder).claimId())
+                        .distinct())
+                .hasSize(3);
+
+        LockHolder holder = Objects.requireNonNull(backend.holders(ORDERS).blockFirst());
+        assertThat(holder.claimId()).isEqualTo(claim.id());
+        assertThat(holder.owner()).isEqualTo("host.1");
+        assertThat(holder.details()).containsEntry("masters", "5 of 5");
+        StepVerifier.create(inspector().inspect("orders"))
+                .assertNext(lock -> {
+                    assertThat(lock.holders()).extracting(LockHolder::claimId).containsExactly(claim.id());
+                    assertThat(lock.warnings()).isEmpty();
+                })
+                .verifyComplete();
+
+        StepVerifier.create(inspector().breakHold("orders", holder))
+                .expectNext(true)
+                .verifyComplete();
+        assertThat(stores)
+                .allSatisfy(
+                        store -> assertThat(store.holders(ORDERS).blockFirst()).isNull());
     }
 
     @Test

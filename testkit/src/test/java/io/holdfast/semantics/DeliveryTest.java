@@ -179,7 +179,7 @@ class DeliveryTest {
     }
 
     /** Runs each task a second later: a delivery context with a backlog. */
-    private record Late(VirtualTimeScheduler clock) implements Scheduler {
+    record Late(VirtualTimeScheduler clock) implements Scheduler {
 
         @Override
         public Disposable schedule(Runnable task) {

@@ -18,10 +18,14 @@ import io.holdfast.LossReason;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
 /** A lease that goes from one process to another: no gap, no overlap. */
@@ -166,6 +170,124 @@ class ExportTest {
         world.pass(Duration.ZERO);
         assertThat(isFree()).isTrue();
         world.pass(SECOND);
+    }
+
+    @Test
+    void anExportThatIsCancelledByTheHandlerOfItsEndReleases() {
+        LockLease lease = world.granted(world.lock().acquire());
+        TestSubscriber<String> text = TestSubscriber.create();
+        lease.onLoss().doFinally(end -> text.cancel()).subscribe();
+        lease.export().subscribe(text);
+        world.pass(Duration.ZERO);
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void anExportThatAsksForNothingLeavesTheLeaseAsItIs() {
+        LockLease lease = world.granted(world.lock().acquire());
+        TestSubscriber<String> text = TestSubscriber.builder().initialRequest(0).build();
+        lease.export().subscribe(text);
+        world.pass(Duration.ZERO);
+        assertThat(lease.isValid()).isTrue();
+        text.cancel();
+        world.pass(LEASE);
+        assertThat(lease.isValid()).isTrue();
+        world.subscribe(lease.release());
+    }
+
+    @Test
+    void anExportThatIsCancelledWhileItsTextIsOnTheWayReleases() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new DeliveryTest.Late(slow)));
+        TestSubscriber<LockLease> acquired = world.subscribe(client.lock(NAME).acquire());
+        slow.advanceTimeBy(SECOND);
+        TestSubscriber<String> text = world.subscribe(world.only(acquired).export());
+        assertThat(isFree()).isFalse();
+        text.cancel();
+        assertThat(isFree()).isTrue();
+        slow.advanceTimeBy(SECOND);
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aTextComesThoughTheSchedulerOfSignalsIsGone() {
+        Scheduler gone = Schedulers.newSingle("gone");
+        LockClient client = world.client(builder -> builder.deliverOn(gone));
+        LockLease lease = Objects.requireNonNull(client.lock(NAME).acquire().block(Duration.ofSeconds(10)));
+        gone.dispose();
+        world.subscribe(world.granted(world.rival.adopt(exported(lease))).release());
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aLeaseThatEndsWhileItsLastRenewalIsWaitedForIsNotHandedOn() {
+        LockLease lease = world.granted(world.lock().acquire());
+        TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
+        world.on(Operation.RENEW).always(Fault.lostRequest());
+        world.pass(LEASE.minus(SECOND));
+        world.on(Operation.RENEW).always(Fault.delayedReply(LEASE));
+        world.pass(SECOND.dividedBy(4)); // now one is in flight
+        TestSubscriber<String> text = world.subscribe(lease.export());
+        world.pass(OPERATION_TIMEOUT);
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        assertThat(text.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        error -> assertThat(error.reason()).isEqualTo(LossReason.EXPIRED));
+        assertThat(world.only(loss)).isEqualTo(LossReason.EXPIRED);
+    }
+
+    @Test
+    void aGrantThatWasPushedIsAWholeLeaseBeforeItIsHandedOn() {
+        LockLease held = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
+        world.pass(LEASE.dividedBy(2)); // of which its turn takes no account
+        world.subscribe(held.release());
+        LockLease pushed = world.only(waiter);
+        assertThat(world.on(Operation.RENEW).calls()).isZero();
+
+        exported(pushed);
+        world.pass(LEASE.minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(MOMENT);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void aGrantThatWasPushedIsHandedOnAlsoIfItCannotBeRenewed() {
+        LockLease held = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
+        world.subscribe(held.release());
+        LockLease pushed = world.only(waiter);
+        world.on(Operation.RENEW).always(Fault.lostRequest());
+        String text = exported(pushed);
+        assertThat(world.on(Operation.RENEW).calls()).isEqualTo(1);
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void anAdoptedLeaseThatIsOverBeforeItIsHandedOutIsNotAdoptedAgainBesideItsRelease() {
+        String text = exported(world.granted(world.rivalLock().acquire()));
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient adopter = world.client(builder -> builder.deliverOn(new DeliveryTest.Late(slow))
+                .options(LockOptions.builder().autoRenew(false).build()));
+        TestSubscriber<LockLease> adopted = world.subscribe(adopter.adopt(text));
+        world.on(Operation.RELEASE).always(Fault.lostRequest()); // until the adopter has gone on
+        world.pass(LEASE.minus(Duration.ofMillis(250))); // the store still holds it, the client believes no more
+        slow.advanceTimeBy(SECOND);
+        world.pass(Duration.ZERO);
+        slow.advanceTimeBy(SECOND);
+        world.on(Operation.RELEASE).none();
+        world.pass(OPERATION_TIMEOUT.plus(SECOND));
+
+        boolean believes = adopted.getReceivedOnNext().stream().anyMatch(LockLease::isValid);
+        assertThat(believes && isFree()).as("two hold it").isFalse();
+        assertThat(adopted.expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("it was over before it could be handed out here");
+        world.subscribe(adopter.close());
     }
 
     @Test

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -332,6 +334,21 @@ class LeaderElectionTest {
         candidate.cancel();
         world.pass(Duration.ZERO);
         assertThat(world.subscribe(seen.leader()).getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
+    void theAnswerComesWhereTheClientSignals() {
+        Scheduler signals = Schedulers.newSingle("signals");
+        LockClient client = world.client(builder -> builder.deliverOn(signals));
+        LockLease lease = world.granted(world.rivalLock().acquire());
+        String thread = client.election(NAME)
+                .leader()
+                .map(leader -> Thread.currentThread().getName())
+                .block(Duration.ofSeconds(10));
+        assertThat(thread).startsWith("signals");
+        world.subscribe(lease.release());
+        world.subscribe(client.close());
+        signals.dispose();
     }
 
     @Test

@@ -18,7 +18,7 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
      * How a candidacy went.
      *
      * @param tokenOfTerm of the term that has begun; 0 when none has
-     * @param lastedNanos how long ago that was
+     * @param lastedNanos how long ago that was; without a term, for how long the candidate stood
      * @param hasCompleted whether the term completed by itself
      */
     public record Candidacy(long tokenOfTerm, long lastedNanos, boolean hasCompleted) {}
@@ -62,11 +62,18 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
     public Step ended(String lockName, Candidacy candidacy, Throwable error, double random) {
         if (candidacy.tokenOfTerm() == 0) {
             boolean mayPass = error instanceof LockBackendException failure && failure.isTransient();
-            return mayPass ? standAgain(inARow, random, true) : new Step.End();
+            CandidateState before = hasAnsweredMeanwhile(candidacy) ? of(backoff, leaseNanos) : this;
+            return mayPass ? before.standAgain(before.inARow, random, true) : new Step.End();
         }
         return isLoss(lockName, candidacy, error)
                 ? standAgain(candidacy.lastedNanos() > leaseNanos ? 0 : inARow, random, false)
                 : new Step.End();
+    }
+
+    /** An acquisition gives up after a lease of failures, the last of them after a pause: one that stood for longer was answered before these. */
+    private boolean hasAnsweredMeanwhile(Candidacy candidacy) {
+        long longestPause = backoff.pause(Integer.MAX_VALUE, 0).toNanos();
+        return candidacy.lastedNanos() > 2 * leaseNanos + longestPause;
     }
 
     /** A term may be the first to find out about its own loss; one that has completed leads no more. */

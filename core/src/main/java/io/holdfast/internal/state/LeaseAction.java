@@ -18,6 +18,9 @@ public enum LeaseAction {
     /** Wait for the end of the renewal in flight. */
     STOP_RENEWING,
 
+    /** Send the renewal that makes the lease a whole one, and wait for its end. */
+    RENEW_BEFORE_EXPORT,
+
     /** Give the text by which another process takes it over. */
     EXPORT,
 

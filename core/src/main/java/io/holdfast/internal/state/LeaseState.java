@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>A lease that is handed on is EXPORTING while a renewal is in flight, and then EXPORTED. One that becomes a read lease is STOPPING while a
+ * <p>A lease that is handed on is EXPORTING while a renewal is in flight or sent for that, and then EXPORTED. One that becomes a read lease is STOPPING while a
  * renewal is in flight, DOWNGRADING until the store has confirmed that, and then DOWNGRADED. RELEASED, EXPORTED, DOWNGRADED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
  * a lease back.
  *
@@ -48,7 +48,7 @@ public record LeaseState(
         RELEASING,
         /** Given back. */
         RELEASED,
-        /** To be handed on to another process, when the renewal in flight has ended. */
+        /** To be handed on to another process, when a last renewal has ended. */
         EXPORTING,
         /** Handed on: another process may hold it. */
         EXPORTED,
@@ -285,10 +285,10 @@ public record LeaseState(
     }
 
     /**
-     * The holder wants another process to hold it.
+     * The holder wants another process to hold it. A grant that is short, or in doubt, is renewed before: the other process may take a while.
      *
      * @param nowNanos the time
-     * @return handed on, now or when the renewal in flight has ended; lost when the deadline has passed before
+     * @return handed on, now or when a renewal has ended; lost when the deadline has passed before
      */
     public Step exportAsked(long nowNanos) {
         if (phase != Phase.HELD) {
@@ -297,9 +297,11 @@ public record LeaseState(
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
         }
-        return renewing
-                ? new Step(ended(Phase.EXPORTING, null), LeaseAction.STOP_RENEWING)
-                : new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+        if (confirmed && !renewing) {
+            return new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+        }
+        return new Step(
+                ended(Phase.EXPORTING, null), renewing ? LeaseAction.STOP_RENEWING : LeaseAction.RENEW_BEFORE_EXPORT);
     }
 
     /**
@@ -385,7 +387,9 @@ public record LeaseState(
     /** The last renewal has ended, so none comes after the next holder's release, or after the claim is a reader's. */
     private Step notHeldAndRenewed(boolean automatic, long nowNanos) {
         if (phase == Phase.EXPORTING && automatic) {
-            return new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+            return Validity.isOver(validUntilNanos, nowNanos)
+                    ? expired()
+                    : new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
         }
         if (phase == Phase.STOPPING && automatic) {
             return Validity.isOver(validUntilNanos, nowNanos) ? expired() : askForReadLease();

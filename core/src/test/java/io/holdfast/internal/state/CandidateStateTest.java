@@ -66,6 +66,16 @@ class CandidateStateTest {
     }
 
     @Test
+    void aStoreThatAnsweredForAWhileIsBlamedAgainWhenItIsAwayOnceMore() {
+        CandidateState away =
+                again(state.ended(NAME, STANDING, failure(true), 0)).next();
+        Candidacy whole = new Candidacy(0, 10 * LEASE, false);
+        StandAgain again = again(away.ended(NAME, whole, failure(true), 0));
+        assertThat(again.storeFailed()).isTrue();
+        assertThat(again.pauseNanos()).isEqualTo(Duration.ofMillis(20).toNanos());
+    }
+
+    @Test
     void aPauseIsAMillisecondAtLeast() {
         CandidateState eager =
                 CandidateState.of(Backoff.fixed(Duration.ofMillis(1)).withJitter(1), LEASE);

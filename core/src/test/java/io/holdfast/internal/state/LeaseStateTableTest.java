@@ -113,9 +113,9 @@ class LeaseStateTableTest {
         HELD     , export late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         HELD     , export cancelled       , NONE                   , HELD      ,
         EXPORTING, renewed                , EXPORT                 , EXPORTED  ,
-        EXPORTING, renewed late           , EXPORT                 , EXPORTED  ,
+        EXPORTING, renewed late           , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         EXPORTING, failed                 , EXPORT                 , EXPORTED  ,
-        EXPORTING, failed late            , EXPORT                 , EXPORTED  ,
+        EXPORTING, failed late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         EXPORTING, denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
         EXPORTING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
         EXPORTING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED

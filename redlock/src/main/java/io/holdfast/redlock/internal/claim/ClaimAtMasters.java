@@ -103,7 +103,7 @@ final class ClaimAtMasters {
     }
 
     private String idAt(int master) {
-        return generations[master] == 0 ? id : id + "." + generations[master];
+        return IdAtMaster.of(id, generations[master]);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.redlock.internal.inspect;
 
 import io.holdfast.LockHolder;
+import io.holdfast.redlock.internal.claim.IdAtMaster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,7 +15,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * The holders of one lock by what each master knows. A claim holds the lock when a majority of all masters knows it as a holder. Pure.
+ * The holders of one lock by what each master knows, under whatever id of the claim. A claim holds the lock when a majority of all masters knows it as a holder. Pure.
  *
  * @param holders those that a majority knows, those with lower tokens first
  * @param few a sentence for each claim that fewer know
@@ -33,17 +34,17 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
     static Known of(int masters, Map<String, List<LockHolder>> told) {
         int majority = masters / 2 + 1;
         int silent = masters - told.size();
-        Map<String, List<Sighting>> sightings = new LinkedHashMap<>();
+        Map<String, Map<String, Sighting>> sightings = new LinkedHashMap<>();
         told.forEach((master, its) -> its.forEach(holder -> sightings
-                .computeIfAbsent(holder.claimId(), id -> new ArrayList<>())
-                .add(new Sighting(master, holder))));
+                .computeIfAbsent(IdAtMaster.claimId(holder.claimId()), id -> new LinkedHashMap<>())
+                .putIfAbsent(master, new Sighting(master, holder))));
         List<LockHolder> holders = new ArrayList<>();
         List<String> few = new ArrayList<>();
         boolean isCertain = true;
-        for (Map.Entry<String, List<Sighting>> claim : sightings.entrySet()) {
-            List<Sighting> its = claim.getValue();
+        for (Map.Entry<String, Map<String, Sighting>> claim : sightings.entrySet()) {
+            List<Sighting> its = List.copyOf(claim.getValue().values());
             if (its.size() >= majority) {
-                holders.add(merged(masters, majority, told, its));
+                holders.add(merged(claim.getKey(), masters, majority, told, its));
             } else {
                 isCertain &= its.size() + silent < majority;
                 few.add(
@@ -57,7 +58,7 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
     }
 
     private static LockHolder merged(
-            int masters, int majority, Map<String, List<LockHolder>> told, List<Sighting> its) {
+            String claimId, int masters, int majority, Map<String, List<LockHolder>> told, List<Sighting> its) {
         LockHolder first = its.get(0).holder();
         Map<String, String> details = new LinkedHashMap<>();
         details.put("masters", "%d of %d".formatted(its.size(), masters));
@@ -69,7 +70,7 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         long token =
                 its.stream().mapToLong(it -> it.holder().fencingToken()).max().orElseThrow();
         return new LockHolder(
-                first.claimId(),
+                claimId,
                 first.kind(),
                 token,
                 ofAMajority(its, majority, LockHolder::held),
