@@ -61,10 +61,9 @@ class EveryTestRunsTest {
     @Test
     void noModuleLeavesTestsOut() {
         assertThat(POM.modules())
-                .filteredOn(
-                        module -> LEFT_OUT.matcher(PACKING.matcher(Repository.read(pom(module)))
-                                        .replaceAll(""))
-                                .find())
+                .filteredOn(module -> LEFT_OUT.matcher(
+                                PACKING.matcher(Repository.read(pom(module))).replaceAll(""))
+                        .find())
                 .containsExactlyInAnyOrder("redis", "redis/it", "redlock", "redlock/tests", "testkit", "testkit/tests");
     }
 

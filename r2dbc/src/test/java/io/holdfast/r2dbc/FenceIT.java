@@ -144,7 +144,7 @@ class FenceIT {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
         int before = amount(data);
-        LockLease next = acquire(SHORT);
+        LockLease next = acquire(PATIENT);
         store.execute("update stock set amount = 5 where item = '%s'".formatted(name));
 
         assertThatThrownBy(() -> run(Fence.check(data, paused).then(write(data, before - 1))))
@@ -161,7 +161,7 @@ class FenceIT {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
         int before = amount(data);
-        run(acquire(SHORT).release());
+        run(acquire(PATIENT).release());
         LockLease again = acquire(ONE_LOOK);
 
         assertThatThrownBy(() -> run(Fence.check(data, paused).then(write(data, before - 1))))
