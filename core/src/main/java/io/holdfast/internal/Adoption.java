@@ -55,8 +55,9 @@ final class Adoption extends Mono<LockLease> {
     }
 
     static UnsupportedOperationException unsupported(LockBackend backend) {
-        return new UnsupportedOperationException("back end %s cannot hand a lease on to another process, it has only %s"
-                .formatted(backend.name(), backend.features()));
+        return new UnsupportedOperationException(
+                "back end %s cannot hand a lease on to another process, it has only %s; with LocalHandOver none can"
+                        .formatted(backend.name(), backend.features()));
     }
 
     /** The claim, with the lease that this client wants of it. */
