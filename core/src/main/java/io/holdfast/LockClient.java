@@ -186,7 +186,7 @@ public interface LockClient {
      * it is given back. A text that is adopted twice gives two leases with one token, which the store cannot tell apart; the release of one is the loss of
      * the other. So adopt it once.
      *
-     * @param exported the text
+     * @param exported the text; white space around it is ignored
      * @return the lease, never empty. Fails with {@link IllegalArgumentException} if the text is none, or its lease does not fit this client or its back end; with
      *     {@link LockLostException} if the store does not hold the lease any more; with {@link LockBackendException} if the store did not
      *     answer; with {@link LockClosedException}; with {@link UnsupportedOperationException} on a back end without

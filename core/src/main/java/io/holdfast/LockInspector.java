@@ -43,7 +43,7 @@ public interface LockInspector {
 
     /**
      * Takes a lock away from a claim that holds it, as if that claim had released it: the first waiter that lives has the lock, and the next token
-     * is higher. <b>Until the former holder learns of it, two work under the lock.</b> It learns of it by its next renewal, after a third of its lease
+     * is higher. <b>Until the former holder learns of it, two clients work under the lock.</b> It learns of it by its next renewal, after a third of its lease
      * at most, or before, as each back end documents: its lease is then lost with {@link LossReason#NOT_HELD}. Other holders of a read/write lock or
      * a semaphore keep their shares.
      *

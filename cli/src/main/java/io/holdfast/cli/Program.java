@@ -44,7 +44,8 @@ final class Program {
 
               --store ADDRESS               or HOLDFAST_STORE: redis://host:6379 (rediss:// for TLS, redis-sentinel://host1,host2#master,
                                             redis+cluster://host1,host2, redis+redlock://host1,host2,host3),
-                                            zookeeper://host1,host2/holdfast, r2dbc:postgresql://host/database, r2dbc:mariadb://host/database
+                                            zookeeper://host1,host2/holdfast, r2dbc:postgresql://host/database, r2dbc:mariadb://host/database,
+                                            r2dbc:mysql://host/database
               --claim ID                    break: which claim, where several hold
               --yes                         break: without a question
               --json                        one JSON object to a line
@@ -218,8 +219,9 @@ final class Program {
     }
 
     private boolean isConfirmed(String name, String owner) {
-        err.println("Until %s learns of it, two work under lock '%s'. Break it? Type yes, or use --yes in a script."
-                .formatted(owner, name));
+        err.println(
+                "Until %s learns of it, two clients work under lock '%s'. Break it? Type yes, or use --yes in a script."
+                        .formatted(owner, name));
         try {
             return "yes".equals(in.readLine());
         } catch (IOException unreadable) {

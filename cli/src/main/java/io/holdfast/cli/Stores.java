@@ -38,7 +38,7 @@ final class Stores {
     private static final String FORMS =
             "Write it as redis://host:6379, rediss://host:6379 for TLS, redis-sentinel://host1,host2#master,"
                     + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3, zookeeper://host1,host2/holdfast,"
-                    + " r2dbc:postgresql://host/database or r2dbc:mariadb://host/database.";
+                    + " r2dbc:postgresql://host/database, r2dbc:mariadb://host/database or r2dbc:mysql://host/database.";
 
     private final Map<String, String> environment;
 
@@ -70,7 +70,7 @@ final class Stores {
             throw new UsageException(
                     "The address of the store cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
         }
-        throw new UsageException("The address of the store is of none that is supported. " + FORMS);
+        throw new UsageException("The form of the store's address is unknown. " + FORMS);
     }
 
     /** What stands before an at sign would be one. It is not repeated. */

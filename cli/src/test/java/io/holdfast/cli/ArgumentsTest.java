@@ -59,7 +59,7 @@ class ArgumentsTest {
         "redis://user:geheim@host, must have no user and no password",
         "redis://host?password=geheim, must have no user and no password",
         "r2dbc:postgresql://u:geheim@host/db, must have no user and no password",
-        "etcd://host, of none that is supported",
+        "etcd://host, address is unknown",
         "redis+redlock://one, three at least",
         "r2dbc:oracle://host/db, cannot be used"
     })

@@ -50,8 +50,9 @@ final class Adoption extends Mono<LockLease> {
     }
 
     static UnsupportedOperationException unsupported(LockBackend backend) {
-        return new UnsupportedOperationException("back end %s cannot hand a lease on to another process, it has only %s"
-                .formatted(backend.name(), backend.features()));
+        return new UnsupportedOperationException(
+                "back end %s cannot hand a lease on to another process, it has only %s; with LocalHandOver none can"
+                        .formatted(backend.name(), backend.features()));
     }
 
     LockLostException lost(LossReason reason, String why) {

@@ -52,11 +52,12 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     }
 
     /**
-     * Reads a text, which may come from anywhere.
+     * Reads a text, which may come from anywhere. White space around it is ignored: a file or a shell may have added a line break.
      *
      * @throws IllegalArgumentException if it is none; the message does not repeat the text, which is a secret
      */
-    static ExportedLease of(String text) {
+    static ExportedLease of(String given) {
+        String text = given.strip();
         if (text.length() > MOST_CHARS) {
             throw refused("it has %d characters, and at most %d are read".formatted(text.length(), MOST_CHARS), null);
         }

@@ -37,6 +37,13 @@ class ExportedLeaseTest {
         assertThat(lease.toString()).doesNotContain(HEX);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"%s\n", "%s\r\n", " \t%s ", "\n%s"})
+    void whiteSpaceAroundATextIsIgnored(String surroundings) {
+        ExportedLease lease = lease(LockKey.of(LockKind.MUTEX, "stock"));
+        assertThat(ExportedLease.of(surroundings.formatted(lease.text()))).isEqualTo(lease);
+    }
+
     @Test
     void theLongestNameFitsIn() {
         ExportedLease lease = lease(LockKey.of(LockKind.MUTEX, "x".repeat(LockKey.MAX_NAME_BYTES)));

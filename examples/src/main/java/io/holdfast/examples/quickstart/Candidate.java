@@ -25,7 +25,7 @@ public final class Candidate {
 
     /** Runs for as long as this process leads. */
     private static Flux<String> term(LockLease lease) {
-        return Flux.interval(Duration.ZERO, Duration.ofMillis(100))
+        return Flux.interval(Duration.ZERO, Duration.ofSeconds(1))
                 .map(tick -> "leading with token " + lease.fencingToken());
     }
 }

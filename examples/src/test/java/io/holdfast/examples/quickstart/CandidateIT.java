@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Three processes stand for election, and each leader is killed. */
+/** Three processes stand for election, and each leader is killed. A fourth one shows the leader. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CandidateIT {
 
@@ -21,6 +21,7 @@ class CandidateIT {
     private record Line(int process, String text, long atNanos) {}
 
     private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> shown = new LinkedBlockingQueue<>();
 
     @Test
     void whenTheLeaderIsKilledAnotherLeadsWithAHigherToken() throws Exception {
@@ -33,6 +34,10 @@ class CandidateIT {
                 read(number, process);
             }
             Line leader = next(-1, 0);
+            Program whoLeads = Program.start(WhoLeads.class, redis.uri());
+            processes.add(whoLeads);
+            inBackground(() -> whoLeads.eachLine(shown::add));
+            assertIsShown(processes.get(leader.process()), leader);
             for (int kills = 0; kills < 2; kills++) {
                 processes.get(leader.process()).kill();
                 long killedAt = System.nanoTime();
@@ -41,10 +46,21 @@ class CandidateIT {
                 System.out.printf("another process leads %d ms after the kill%n", handOver.toMillis());
                 assertThat(token(successor)).isGreaterThan(token(leader));
                 assertThat(handOver).as("the lease is 3 s").isLessThan(Duration.ofSeconds(30));
+                assertIsShown(processes.get(successor.process()), successor);
                 leader = successor;
             }
         } finally {
             processes.forEach(Program::kill);
+        }
+    }
+
+    /** The label of a process ends with its number. */
+    private void assertIsShown(Program process, Line leader) throws InterruptedException {
+        String end = ":%d leads with token %d".formatted(process.pid(), token(leader));
+        String line = "";
+        while (!line.endsWith(end)) {
+            line = shown.poll(1, TimeUnit.MINUTES);
+            assertThat(line).as("what ends with %s is shown", end).isNotNull();
         }
     }
 
@@ -65,8 +81,11 @@ class CandidateIT {
     }
 
     private void read(int number, Program process) {
-        Thread reader =
-                new Thread(() -> process.eachLine(text -> lines.add(new Line(number, text, System.nanoTime()))));
+        inBackground(() -> process.eachLine(text -> lines.add(new Line(number, text, System.nanoTime()))));
+    }
+
+    private static void inBackground(Runnable task) {
+        Thread reader = new Thread(task);
         reader.setDaemon(true);
         reader.start();
     }

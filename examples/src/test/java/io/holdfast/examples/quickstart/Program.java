@@ -76,6 +76,10 @@ final class Program {
         }
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     void kill() {
         process.destroyForcibly();
     }
