@@ -314,7 +314,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     }
 
     private LockSettings reading() {
-        return new LockSettings(lock.engine(), LockKey.of(LockKind.READ, claim.key().name()), 1, lock.terms());
+        return new LockSettings(
+                lock.engine(), LockKey.of(LockKind.READ, claim.key().name()), 1, lock.terms());
     }
 
     /**
