@@ -247,11 +247,14 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 ? 0
                 : Math.max(0, keptUntilNanos() - lock.engine().alarms.now());
         boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
-        end(() -> {});
-        LeaseExport wanted = export;
-        if (wanted != null) {
-            LockClaim usual = claim.withLease(lock.options().leaseDuration());
-            wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+        try {
+            end(() -> {});
+        } finally {
+            LeaseExport wanted = export;
+            if (wanted != null) {
+                LockClaim usual = claim.withLease(lock.options().leaseDuration());
+                wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+            }
         }
     }
 
