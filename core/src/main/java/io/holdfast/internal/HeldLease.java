@@ -292,12 +292,16 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 ? 0
                 : Math.max(0, keptUntilNanos() - lock.engine().alarms.now());
         boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
-        end(() -> {});
-        if (succession instanceof LeaseExport wanted) {
-            // Attempts of this client may still be under way. A release that has a later number than any of them leaves
-            // a trace for those.
-            LockClaim usual = claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
-            wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+        try {
+            end(() -> {});
+        } finally {
+            if (succession instanceof LeaseExport wanted) {
+                // Attempts of this client may still be under way. A release that has a later number than any of them
+                // leaves a trace for those.
+                LockClaim usual =
+                        claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
+                wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import static io.holdfast.semantics.World.MOMENT;
 import static io.holdfast.semantics.World.NAME;
 import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockBackendException;
@@ -22,6 +23,8 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -181,6 +184,31 @@ class ExportTest {
         world.pass(Duration.ZERO);
         assertThat(text.getReceivedOnNext()).isEmpty();
         assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void aTextComesThoughAHandlerOfTheEndThrows() {
+        LockLease lease = world.granted(world.lock().acquire());
+        lease.onLoss().subscribe(new CoreSubscriber<>() {
+            @Override
+            public void onSubscribe(Subscription subscription) {
+                subscription.request(1);
+            }
+
+            @Override
+            public void onNext(LossReason reason) {}
+
+            @Override
+            public void onError(Throwable error) {}
+
+            @Override
+            public void onComplete() {
+                throw new AssertionError("thrown by a handler");
+            }
+        });
+        TestSubscriber<String> text = TestSubscriber.create();
+        assertThatThrownBy(() -> lease.export().subscribe(text)).hasMessage("thrown by a handler");
+        world.subscribe(world.granted(world.rival.adopt(world.only(text))).release());
     }
 
     @Test

@@ -265,7 +265,7 @@ class LockQueueTest {
         int all = Integer.MAX_VALUE;
         look(permits("a", all, all), 0);
         assertThat(look(permits("b", all, all).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
-        queue.release(permit("a", all), at(0));
+        var unused = queue.release(permit("a", all), at(0));
         assertThat(look(permits("b", all, all).withAttempt(2), 0)).isInstanceOf(Acquired.class);
     }
 

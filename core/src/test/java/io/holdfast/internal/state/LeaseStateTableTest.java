@@ -169,9 +169,9 @@ class LeaseStateTableTest {
             if (phase == Phase.RELEASING && (event.startsWith("answered") || event.equals("given up"))) {
                 continue;
             }
-            if (phase == Phase.EXPORTING && EXPORTING.contains(event)
-                    || phase == Phase.STOPPING && STOPPING.contains(event)
-                    || phase == Phase.DOWNGRADING && DOWNGRADING.contains(event)) {
+            if ((phase == Phase.EXPORTING && EXPORTING.contains(event))
+                    || (phase == Phase.STOPPING && STOPPING.contains(event))
+                    || (phase == Phase.DOWNGRADING && DOWNGRADING.contains(event))) {
                 continue;
             }
             Step step = happens(event, state);
