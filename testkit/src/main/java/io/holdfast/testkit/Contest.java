@@ -130,6 +130,7 @@ final class Contest implements AutoCloseable {
     }
 
     /** The one place that waits for the back end. */
+    @CanIgnoreReturnValue
     <T> T answer(Mono<T> question) {
         try {
             T answer = question.toFuture().get(patience().toMillis(), TimeUnit.MILLISECONDS);

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +81,7 @@ public final class QueueCheck implements HistoryCheck {
     }
 
     /** The first one that waited before the other one came, and excludes it. */
-    private static @Nullable LockOperation passedBy(LockOperation one, TreeSet<LockOperation> waiting) {
+    private static @Nullable LockOperation passedBy(LockOperation one, SortedSet<LockOperation> waiting) {
         for (LockOperation earlier : waiting) {
             if (earlier.queuedAt() >= one.askedAt()) {
                 return null;
