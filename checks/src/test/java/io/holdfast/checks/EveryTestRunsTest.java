@@ -57,9 +57,13 @@ class EveryTestRunsTest {
     @Test
     void noModuleLeavesTestsOut() {
         assertThat(POM.modules())
-                .filteredOn(
-                        module -> LEFT_OUT.matcher(Repository.read(pom(module))).find())
+                .filteredOn(module -> LEFT_OUT.matcher(withoutFilters(module)).find())
                 .containsExactlyInAnyOrder("redis", "redis/it", "redlock", "redlock/tests", "testkit", "testkit/tests");
+    }
+
+    /** A filter of the shaded jar leaves out files, and no tests. */
+    private static String withoutFilters(String module) {
+        return Repository.read(pom(module)).replaceAll("(?s)<filter>.*?</filter>", "");
     }
 
     private static Path pom(String module) {
