@@ -231,22 +231,26 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
                 lockName(),
                 lock.operationNanos(),
                 emission.context(),
-                new Look(claim(attempt)),
+                new Look(attempt, claim(attempt)),
                 state().sentAtNanos());
     }
 
     /** Tells the acquisition; an answer about a claim that was given up meanwhile is not for it. */
     private final class Look implements BackendCall.Request<LockAttempt> {
 
+        /** Of this acquisition. An adopted claim has the number of its exporter's last attempt. */
+        private final int number;
+
         private final LockClaim look;
 
-        Look(LockClaim look) {
+        Look(int number, LockClaim look) {
+            this.number = number;
             this.look = look;
         }
 
         @Override
         public String what() {
-            return "look " + look.attempt();
+            return "look " + number;
         }
 
         @Override
@@ -258,7 +262,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         public void answered(LockAttempt answer) {
             post(() -> {
                 if (look.id().equals(claim().id())) {
-                    step(state().looked(look.attempt(), answer, now(), engine().random()));
+                    step(state().looked(number, answer, now(), engine().random()));
                 }
             });
         }
@@ -267,8 +271,8 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         public void failed(LockBackendException error) {
             post(() -> {
                 if (look.id().equals(claim().id())) {
-                    report(new LockEvent.LookFailed(lockName(), look.attempt(), error));
-                    step(state().lookFailed(look.attempt(), error, now(), engine().random()));
+                    report(new LockEvent.LookFailed(lockName(), number, error));
+                    step(state().lookFailed(number, error, now(), engine().random()));
                 }
             });
         }
@@ -277,7 +281,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         public void refused(LockQueueFullException error) {
             post(() -> {
                 if (look.id().equals(claim().id())) {
-                    step(state().refused(look.attempt(), error));
+                    step(state().refused(number, error));
                 }
             });
         }
