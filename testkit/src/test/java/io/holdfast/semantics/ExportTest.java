@@ -433,6 +433,30 @@ class ExportTest {
         assertThat(two.isValid()).isFalse();
     }
 
+    /** The number of the exporter's attempts is none of the adopter's. */
+    @Test
+    void aLeaseThatTookItsExporterSeveralAttemptsIsAdoptedAllTheSame() {
+        LockLease adopted = world.granted(world.rival.adopt(exportedAtTheThirdAttempt()));
+        assertThat(adopted.isValid()).isTrue();
+        world.subscribe(adopted.release());
+        assertThat(isFree()).isTrue();
+
+        String text = exportedAtTheThirdAttempt();
+        world.on(Operation.RENEW).next(Fault.lostRequest());
+        TestSubscriber<LockLease> failed = world.subscribe(world.client.adopt(text));
+        world.pass(OPERATION_TIMEOUT);
+        assertThat(failed.expectTerminalError()).isInstanceOf(LockBackendException.class);
+        world.pass(SECOND);
+        assertThat(isFree()).isTrue();
+    }
+
+    private String exportedAtTheThirdAttempt() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.lostRequest(), Fault.lostRequest());
+        TestSubscriber<LockLease> acquired = world.subscribe(world.lock().acquire());
+        world.pass(OPERATION_TIMEOUT.multipliedBy(3));
+        return exported(world.only(acquired));
+    }
+
     @Test
     void anAdoptionThatFailsOrIsCancelledGivesTheLockBack() {
         String text = exported(world.granted(world.lock().acquire()));
