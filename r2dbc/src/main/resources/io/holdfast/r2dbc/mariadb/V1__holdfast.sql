@@ -369,7 +369,7 @@ begin
   if v_fence is not null then
     update holdfast_fence set token = 0 where name = p_name and slot = 1;
   end if;
-  call holdfast_promote_v1(p_own, p_claim_ms, p_name, 'rw', p_token, null, v_now, null, false, false, null, null, null, null, v_given, v_asked, v_served);
+  call holdfast_promote_v1(p_own, p_claim_ms, p_name, 'rw', p_token, null, v_now, null, false, false, null, null, null, null, null, v_given, v_asked, v_served);
   call holdfast_hint_v1(p_own, p_name, 'rw');
 end //
 

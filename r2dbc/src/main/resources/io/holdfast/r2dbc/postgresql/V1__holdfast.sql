@@ -280,7 +280,7 @@ begin
   update holdfast_lock set holder = null, expires_at = v_now where name = lock_row.name and kind = lock_row.kind and slot = 0;
   lock_row.holder := null;
   return next (p_n, 'acquired', lock_row.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
-  return query select * from holdfast_promote_v1(lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null);
+  return query select * from holdfast_promote_v1(lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null, null);
   return query
     with told as (delete from holdfast_waiter
                    where name = lock_row.name and kind = lock_row.kind and place = 'interest' returning channel, id)
