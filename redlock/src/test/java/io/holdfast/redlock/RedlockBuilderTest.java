@@ -86,7 +86,11 @@ class RedlockBuilderTest {
     void readWriteLocksAreOfferedWhenAllMastersOfferThem() {
         assertThat(RedlockBackend.over(memory(3)).features())
                 .containsExactlyInAnyOrder(
-                        LockFeature.READ_WRITE, LockFeature.TOKEN_FLOOR, LockFeature.HOLDERS, LockFeature.MIN_HOLD);
+                        LockFeature.READ_WRITE,
+                        LockFeature.TOKEN_FLOOR,
+                        LockFeature.HOLDERS,
+                        LockFeature.MIN_HOLD,
+                        LockFeature.DOWNGRADE);
         List<LockBackend> mixed =
                 List.of(InMemoryLockBackend.create(), InMemoryLockBackend.create(), offering(LockFeature.TOKEN_FLOOR));
         assertThat(RedlockBackend.over(mixed).features()).containsExactly(LockFeature.TOKEN_FLOOR);

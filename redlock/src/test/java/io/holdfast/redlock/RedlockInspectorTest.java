@@ -12,6 +12,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -80,6 +81,23 @@ class RedlockInspectorTest {
         StepVerifier.create(inspector().all().map(LockReport::holderCount))
                 .expectNext(1L)
                 .verifyComplete();
+    }
+
+    /** A renewal restores a lease at masters that lost it: not where it was broken. */
+    @Test
+    void aLeaseThatIsRenewedWhileItIsBrokenAtOneMasterAfterTheOtherIsNotRestored() {
+        RedlockBackend backend = RedlockBackend.over(stores);
+        LockClaim claim = LockClaim.first(ORDERS, "0123456789abcdef0123456789abcdef@host.1", LEASE, Waiting.QUEUE);
+        assertThat(backend.tryAcquire(claim).block()).isInstanceOf(LockAttempt.Acquired.class);
+        LockHolder holder = Objects.requireNonNull(backend.holders(ORDERS).blockFirst());
+        Renewal last = new Renewal.Held(LEASE);
+        for (InMemoryLockBackend store : stores.subList(0, 3)) {
+            assertThat(store.inspector().breakHold("orders", holder).block()).isTrue();
+            last = Objects.requireNonNull(backend.renew(claim).block());
+        }
+        assertThat(last).isInstanceOf(Renewal.NotHeld.class);
+        assertThat(stores).allMatch(store -> store.contents().isEmpty());
+        StepVerifier.create(backend.close()).verifyComplete();
     }
 
     /** After lost attempts, masters know one claim by ids of different numbers. */

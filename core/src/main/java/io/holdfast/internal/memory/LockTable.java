@@ -168,6 +168,9 @@ public final class LockTable {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
         }
         Outcome<Ownership> outcome = queue.breakHold(claimId, now);
+        if (outcome.answer() == Ownership.HELD) {
+            bury(claimId, now); // a Redlock would restore it here before it is broken at the other masters
+        }
         dropIfEmpty(lock, queue);
         return outcome;
     }

@@ -251,9 +251,12 @@ public final class LockRequests {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }
 
-    /** For an operator who takes a lock away from a claim that holds it. */
+    /**
+     * For an operator who takes a lock away from a claim that holds it. Later attempts of that claim get nothing: a Redlock would restore it here before it is
+     * broken at the other masters.
+     */
     public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
-        return release(keys, claimId, 1, NO_TOMBSTONE);
+        return release(keys, claimId, Integer.MAX_VALUE, TOMBSTONE_MILLIS);
     }
 
     private ScriptRequest<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
