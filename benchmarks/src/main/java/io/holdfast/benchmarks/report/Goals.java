@@ -178,7 +178,7 @@ public final class Goals {
                     name + ", the leader resigns, ms until another one leads",
                     "1 ms",
                     new Selector(ELECTION, "p50 ms", parameters).with("leader", "RESIGNS"),
-                    50));
+                    200)); // the process that ends loads the classes for that
             goals.add(alone(
                     name + ", the leader is killed, longest ms until another one leads",
                     "1 ms",
