@@ -30,15 +30,15 @@ final class Mutants {
     /** Of one that takes longer from 0 on. */
     private static final Map<String, Long> FIRST_SEEDS = Map.of(
             "REDIS token by the clock alone",
-            10_000L,
+            10_900L,
             "REDIS token that is not kept",
-            2_000L,
+            2_600L,
             "REDIS no tombstone of a reader",
             24_000L,
             "REDIS hand-off without the flags",
             1_000L,
             "REDIS a loss of one of many keeps the others",
-            6_000_500L,
+            6_000_900L,
             "MEMORY_HAND_OVER place that no claim wants",
             10_000L,
             "REDIS two leaders by a late loss",
@@ -46,7 +46,9 @@ final class Mutants {
             "ZOOKEEPER two leaders by a late loss",
             21_000L,
             "ZOOKEEPER proof that does not age",
-            31_000L);
+            31_000L,
+            "REDIS leader that resigns and keeps the lock",
+            35L);
 
     /** Within so many schedules. */
     private static final int MOST = 1_000;
