@@ -11,7 +11,6 @@ import io.holdfast.internal.state.LeaseState;
 import io.holdfast.internal.state.LeaseState.Phase;
 import io.holdfast.internal.state.StoreDurations;
 import io.holdfast.internal.state.Validity;
-import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -27,7 +26,6 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 // Longer than other files: renewal, loss, release and what follows a lease race for one state, and are read together.
@@ -314,7 +312,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         Context context = succession instanceof LeaseDowngrade wanted ? wanted.context() : Context.empty();
         long now = lock.engine().alarms.now();
         BackendCall.start(
-                lock.engine(), lock.key().name(), lock.operationNanos(), context, new Downgrading(attempt, now), now);
+                lock.engine(),
+                lock.key().name(),
+                lock.operationNanos(),
+                context,
+                new DowngradeRequest(this, attempt, now),
+                now);
     }
 
     private LockSettings reading() {
@@ -322,73 +325,39 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 lock.engine(), LockKey.of(LockKind.READ, claim.key().name()), 1, lock.terms());
     }
 
-    /**
-     * An attempt that makes the writer a reader. The claim may be released before the attempt ends, and the thread that sends it may have slept until
-     * after that: so what it gets then is released once more.
-     */
-    private final class Downgrading implements BackendCall.Request<LockAttempt> {
+    boolean isDowngrading() {
+        return state.phase() == Phase.DOWNGRADING;
+    }
 
-        private final LockClaim attempt;
-        private final long sentAtNanos;
+    /** The store does not hold it for this claim, or has granted it anew. */
+    void downgradeDenied() {
+        decide(LeaseState::renewalDenied);
+    }
 
-        Downgrading(LockClaim attempt, long sentAtNanos) {
-            this.attempt = attempt;
-            this.sentAtNanos = sentAtNanos;
-        }
-
-        @Override
-        public String what() {
-            return "downgrade";
-        }
-
-        @Override
-        public Mono<LockAttempt> ask() {
-            return lock.engine().backend.tryAcquire(attempt);
-        }
-
-        @Override
-        public void answered(LockAttempt answer) {
-            boolean isLate = state.phase() != Phase.DOWNGRADING;
-            if (!(answer instanceof LockAttempt.Acquired acquired)) {
-                decide(LeaseState::renewalDenied);
-            } else if (isLate) {
-                release();
-            } else if (acquired.fencingToken() != fencingToken) {
-                decide(LeaseState::renewalDenied); // a new grant: another client may have had the lock in between
-                release();
+    /** The store has made a reader of the claim, at that attempt. */
+    void downgraded(LockClaim attempt, long sentAtNanos, long leaseNanos) {
+        long now = lock.engine().alarms.now();
+        decide(s -> s.downgraded(sentAtNanos, leaseNanos, now), action -> {
+            if (action == LeaseAction.GO_ON_AS_READER) {
+                goOnAsReader(attempt, sentAtNanos, leaseNanos);
             } else {
-                confirmed(StoreDurations.leaseNanos(acquired.lease()));
+                act(action);
             }
-        }
+        });
+        setAlarm();
+    }
 
-        private void confirmed(long leaseNanos) {
-            long now = lock.engine().alarms.now();
-            decide(s -> s.downgraded(sentAtNanos, leaseNanos, now), action -> {
-                if (action == LeaseAction.GO_ON_AS_READER) {
-                    goOnAsReader(attempt, sentAtNanos, leaseNanos);
-                } else {
-                    act(action);
-                }
-            });
-            setAlarm();
-        }
+    void downgradeFailed(LockClaim attempt, LockBackendException error) {
+        long now = lock.engine().alarms.now();
+        lastRenewalFailure = error;
+        lock.engine().events.report(new LockEvent.LookFailed(lock.key().name(), attempt.attempt(), error));
+        decide(s -> s.downgradeFailed(now));
+        setAlarm();
+    }
 
-        @Override
-        public void failed(LockBackendException error) {
-            if (state.phase() != Phase.DOWNGRADING) {
-                release();
-                return;
-            }
-            long now = lock.engine().alarms.now();
-            lastRenewalFailure = error;
-            lock.engine().events.report(new LockEvent.LookFailed(lock.key().name(), attempt.attempt(), error));
-            decide(s -> s.downgradeFailed(now));
-            setAlarm();
-        }
-
-        private void release() {
-            ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseInBackground());
-        }
+    /** What an attempt may have got that came too late for this lease. */
+    void releaseInBackground(LockClaim attempt) {
+        ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseInBackground());
     }
 
     /** The hold goes on: this lease ends without an event, and its watch and its story are those of the read lease. */

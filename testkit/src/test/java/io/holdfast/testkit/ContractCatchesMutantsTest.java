@@ -229,7 +229,7 @@ class ContractCatchesMutantsTest {
         }
     }
 
-    /** The others stay taken, by a claim that nobody has. */
+    /** The other permits stay taken, by a claim that no client releases. */
     private record ReleaseFreesOnePermit(LockBackend delegate) implements ForwardingLockBackend {
         @Override
         public Mono<Ownership> release(LockClaim claim) {

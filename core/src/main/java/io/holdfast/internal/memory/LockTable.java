@@ -169,7 +169,7 @@ public final class LockTable {
         }
         Outcome<Ownership> outcome = queue.breakHold(claimId, now);
         if (outcome.answer() == Ownership.HELD) {
-            bury(claimId, now); // a Redlock would restore it here before it is broken at the other masters
+            bury(claimId, now); // or the client of a Redlock restores it here before it is broken at the other masters
         }
         dropIfEmpty(lock, queue);
         return outcome;

@@ -140,7 +140,7 @@ final class Schedule {
         return plan.lease().toNanos() + 4 * plan.claimTime().toNanos() + World.ms(3_000) + store.recoveryNanos(plan);
     }
 
-    /** Everybody who is left asks once for each lock, with all its permits, one after the other. */
+    /** Each client that still runs asks once for each lock, with all its permits, one client after the other. */
     private void probe(List<LockKey> keys) {
         for (Member member : members) {
             for (LockKey key : keys) {

@@ -22,7 +22,7 @@ import java.util.List;
  * @param believedUntil the end of the belief, which lasts from the emission to the earliest of: release called, loss signalled, validity
  *     over. Where nothing is known of the validity, it is the emission itself. {@link #NEVER} without a lease.
  * @param endedAt when the acquisition ended without a lease
- * @param goesOnWith the token of the lease that it goes on with, as one that was handed on, or as that of a reader who was the writer; 0 when it is new
+ * @param goesOnWith the token of the lease that it continues: that of the exporter for an adoption, that of the writer for a downgrade; 0 for a new acquisition
  */
 public record LockOperation(
         String process,

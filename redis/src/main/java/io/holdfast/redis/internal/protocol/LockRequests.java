@@ -252,8 +252,8 @@ public final class LockRequests {
     }
 
     /**
-     * For an operator who takes a lock away from a claim that holds it. Later attempts of that claim get nothing: a Redlock would restore it here before it is
-     * broken at the other masters.
+     * For an operator who takes a lock away from a claim that holds it. Later attempts of that claim get nothing. Otherwise the client of a Redlock would
+     * restore the hold at this server before the operator has broken it at the other masters.
      */
     public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
         return release(keys, claimId, Integer.MAX_VALUE, TOMBSTONE_MILLIS);

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 /**
  * Which masters do not answer. A master that hangs would be sent requests as fast as the others answer theirs, and all of them would be kept until
  * their time limits pass: hundreds of megabytes at the rate of an empty lock. So after {@link #TIMEOUTS} requests in a row whose time limit has passed, a
- * master is asked once in each {@link #PAUSE} only, until it answers. As many masters as it takes for a majority are always asked: if more are silent, it may
- * be this process that was. Thread-safe.
+ * master is asked once in each {@link #PAUSE} only, until it answers. When more than a minority is silent, all are asked: it may
+ * be this process that stood still. Thread-safe.
  */
 public final class SilentMasters {
 

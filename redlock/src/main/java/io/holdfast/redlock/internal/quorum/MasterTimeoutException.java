@@ -3,7 +3,7 @@ package io.holdfast.redlock.internal.quorum;
 import java.io.Serial;
 import java.time.Duration;
 
-/** A master took longer than its time limit, or was not asked since it did so lately. Expected now and then, so it has no stack trace. */
+/** A master took longer than its time limit, or was not asked because it did so before. Expected now and then, so it has no stack trace. */
 public final class MasterTimeoutException extends RuntimeException {
 
     @Serial

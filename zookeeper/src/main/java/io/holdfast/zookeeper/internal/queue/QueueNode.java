@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One claim's node in the queue of a lock. Its name says all that others have to know of it, so that one list of names is enough to
- * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}, with {@code <permits>-<taken>} for a claim of a semaphore that takes
- * several. Numbers of permits have the base 36: the length of names limits that of a queue.
+ * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}. A claim that takes several permits of a semaphore has
+ * {@code <permits>-<taken>} there. Both numbers are in base 36, since long names shorten the longest queue.
  *
  * <p>The session is in the name because a node belongs to its claim in the session that made it only: a claim never adopts a node that an
  * earlier session left (CURATOR-604).

@@ -1,0 +1,58 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.internal.state.StoreDurations;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import reactor.core.publisher.Mono;
+
+/**
+ * An attempt that makes the writer a reader. The claim may be released before the attempt ends, and the thread that sends the attempt may have slept
+ * until after that. So what the attempt gets then is released once more.
+ */
+final class DowngradeRequest implements BackendCall.Request<LockAttempt> {
+
+    private final HeldLease writer;
+    private final LockClaim attempt;
+    private final long sentAtNanos;
+
+    DowngradeRequest(HeldLease writer, LockClaim attempt, long sentAtNanos) {
+        this.writer = writer;
+        this.attempt = attempt;
+        this.sentAtNanos = sentAtNanos;
+    }
+
+    @Override
+    public String what() {
+        return "downgrade";
+    }
+
+    @Override
+    public Mono<LockAttempt> ask() {
+        return writer.lock().engine().backend.tryAcquire(attempt);
+    }
+
+    @Override
+    public void answered(LockAttempt answer) {
+        boolean isLate = !writer.isDowngrading();
+        if (!(answer instanceof LockAttempt.Acquired acquired)) {
+            writer.downgradeDenied();
+        } else if (isLate) {
+            writer.releaseInBackground(attempt);
+        } else if (acquired.fencingToken() != writer.fencingToken()) {
+            writer.downgradeDenied(); // a new grant: another client may have had the lock in between
+            writer.releaseInBackground(attempt);
+        } else {
+            writer.downgraded(attempt, sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));
+        }
+    }
+
+    @Override
+    public void failed(LockBackendException error) {
+        if (writer.isDowngrading()) {
+            writer.downgradeFailed(attempt, error);
+        } else {
+            writer.releaseInBackground(attempt);
+        }
+    }
+}
