@@ -1,7 +1,7 @@
 create table customer (id varchar primary key, balance bigint not null, token bigint not null);
 create table charge (
-    customer varchar not null, token bigint not null, amount bigint not null, balance bigint not null,
-    primary key (customer, token));
+    customer varchar not null, id varchar not null, token bigint not null, amount bigint not null, balance bigint not null,
+    primary key (customer, id), unique (customer, token));
 create table night_book (done date not null, token bigint not null); -- one row
 create table night_run (night date not null, instance varchar not null, token bigint not null);
 create table statement (

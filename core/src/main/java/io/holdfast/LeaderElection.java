@@ -58,6 +58,8 @@ public interface LeaderElection {
      *   <li>When the subscriber cancels, the term is cancelled and the lock released, or the place in the queue given up. Nothing stays held.
      * </ul>
      *
+     * <p>A term that blocks needs threads, see {@link ReactiveLock#withLock(Function)}.
+     *
      * <p>The pauses double from one failure or loss to the next, as the back-off says; a term that lasts for longer than a lease starts them anew.
      *
      * @param term from the lease to a lazy term. It is called for each term

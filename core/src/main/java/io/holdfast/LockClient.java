@@ -73,10 +73,15 @@ public interface LockClient {
         Builder timer(Scheduler clockAndDelays);
 
         /**
-         * Where leases, results and losses are signalled.
+         * Where leases, results and losses are signalled, and so where the work of {@code withLock} begins.
          *
-         * @param signals never disposed by the client; default none: signals come on the back end's or the timer's thread. What
-         *     handles them there must not block; the renewals that are due at that moment are sent before
+         * <p><b>Set it if work may block</b>, a {@code fromCallable} with a call of JDBC for example. Without it, such work runs on the back end's event loop or
+         * the timer's thread, and stops the renewals of all leases of this client until it ends. {@code deliverOn(Schedulers.boundedElastic())} is
+         * enough as long as fewer works block at a time than that scheduler has threads. Renewals never run on it. But when all its threads are
+         * blocked, leases, results and losses wait for a thread; {@link LockLease#isValid()} and listeners tell of a loss all the same.
+         *
+         * @param signals never disposed by the client: dispose of it after the client has closed. Default none: signals come on the back end's or the timer's
+         *     thread. What handles them there must not block; the renewals that are due at that moment are sent before
          * @return this
          */
         Builder deliverOn(Scheduler signals);
@@ -202,6 +207,13 @@ public interface LockClient {
      * @throws IllegalArgumentException if the name is not one
      */
     LeaderElection election(String name);
+
+    /**
+     * Tells what this client holds and waits for now. No I/O, and no effect on what it tells of.
+     *
+     * @return a report, of which the lists are bounded
+     */
+    ClientReport report();
 
     /**
      * Asks the back end for a sign of life, for health checks. Cold; cancelling it has no effect.

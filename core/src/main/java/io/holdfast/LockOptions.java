@@ -331,7 +331,7 @@ public final class LockOptions {
             maxHoldTime.ifPresent(limit -> {
                 if (limit.compareTo(leaseDuration) < 0) {
                     throw new IllegalArgumentException(
-                            "maxHoldTime must be at least leaseDuration, but maxHoldTime is %s and leaseDuration is %s: shorten leaseDuration, so that a crash frees the lock as fast"
+                            "maxHoldTime must be at least leaseDuration, but maxHoldTime is %s and leaseDuration is %s: lengthen the first or shorten the second"
                                     .formatted(limit, leaseDuration));
                 }
                 minHoldTime.filter(least -> least.compareTo(limit) > 0).ifPresent(least -> {

@@ -84,6 +84,10 @@ public interface ReactiveLock {
      * operation timeout. An error of the work stays the error; what the release met is added to it as suppressed. When the
      * lease is lost, the work is cancelled, and then {@link LockLostException} is signalled.
      *
+     * <p><b>Work that blocks</b>, such as {@code Mono.fromCallable} with a call of JDBC, must not run where it begins by default: on the event loop of the
+     * back end it stops the renewals of all leases of the client. Either build the client with {@link LockClient.Builder#deliverOn}, or move
+     * the work: {@code Mono.fromCallable(call).subscribeOn(Schedulers.boundedElastic())}. A client of the Spring Boot starter has threads for it.
+     *
      * <p>A cancellation cancels the work and then releases. It waits for what runs within the subscription to the work, such as a
      * {@code fromCallable}. A step that runs on another thread at that moment cannot be waited for, and nobody stops it: if it
      * would do harm, send the fencing token with it.
@@ -98,7 +102,8 @@ public interface ReactiveLock {
     <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work);
 
     /**
-     * Runs work of many elements under the lock. Elements pass as they come, completion waits for the release.
+     * Runs work of many elements under the lock. Elements pass as they come, completion waits for the release. Work that blocks needs threads, see
+     * {@link #withLock(Function)}.
      *
      * @param work from the lease to lazy work
      * @param <T> what the work gives

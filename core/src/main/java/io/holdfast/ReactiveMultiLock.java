@@ -75,7 +75,7 @@ public interface ReactiveMultiLock {
     <T> Mono<T> withLock(Mono<T> work);
 
     /**
-     * Runs work under all locks, as {@link ReactiveLock#withLock(Function)} does under one. When one lease is lost, the work is cancelled, the
+     * Runs work under all locks, as {@link ReactiveLock#withLock(Function)} does under one; that says what work that blocks needs. When one lease is lost, the work is cancelled, the
      * others are released in the background, and {@link LockLostException} is signalled, which names the lost one.
      *
      * @param work from the leases to lazy work

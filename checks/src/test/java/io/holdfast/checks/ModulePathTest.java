@@ -18,17 +18,19 @@ import org.junit.jupiter.api.Test;
 /** The jars on a module path. */
 class ModulePathTest {
 
-    private static final Map<String, String> NAMES = Map.of(
-            "holdfast-core", "io.holdfast.core",
-            "holdfast-micrometer", "io.holdfast.micrometer",
-            "holdfast-r2dbc", "io.holdfast.r2dbc",
-            "holdfast-redis", "io.holdfast.redis",
-            "holdfast-redlock", "io.holdfast.redlock",
-            "holdfast-spring-boot-starter", "io.holdfast.spring",
-            "holdfast-testkit", "io.holdfast.testkit",
-            "holdfast-vertx", "io.holdfast.vertx",
-            "holdfast-zookeeper", "io.holdfast.zookeeper",
-            "holdfast-zookeeper-vertx", "io.holdfast.zookeeper.vertx");
+    private static final Map<String, String> NAMES = Map.ofEntries(
+            Map.entry("holdfast-core", "io.holdfast.core"),
+            Map.entry("holdfast-kotlin", "io.holdfast.kotlin"),
+            Map.entry("holdfast-micrometer", "io.holdfast.micrometer"),
+            Map.entry("holdfast-r2dbc", "io.holdfast.r2dbc"),
+            Map.entry("holdfast-redis", "io.holdfast.redis"),
+            Map.entry("holdfast-redlock", "io.holdfast.redlock"),
+            Map.entry("holdfast-spring-boot-starter", "io.holdfast.spring"),
+            Map.entry("holdfast-test", "io.holdfast.test"),
+            Map.entry("holdfast-testkit", "io.holdfast.testkit"),
+            Map.entry("holdfast-vertx", "io.holdfast.vertx"),
+            Map.entry("holdfast-zookeeper", "io.holdfast.zookeeper"),
+            Map.entry("holdfast-zookeeper-vertx", "io.holdfast.zookeeper.vertx"));
 
     private static final ModuleFinder FINDER = ModuleFinder.of(
             Repository.published().stream().map(PublishedModule::jar).toArray(Path[]::new));
@@ -61,7 +63,7 @@ class ModulePathTest {
     void theModulesResolveWithWhatTheyNeed() {
         List<Path> path = new ArrayList<>();
         for (PublishedModule module : Repository.published()) {
-            if (Set.of("holdfast-redis", "holdfast-redlock", "holdfast-micrometer", "holdfast-vertx")
+            if (Set.of("holdfast-kotlin", "holdfast-redis", "holdfast-redlock", "holdfast-micrometer", "holdfast-vertx")
                     .contains(module.artifact())) {
                 path.add(module.jar());
                 Dependency.of(module).stream().map(Dependency::jar).forEach(path::add);

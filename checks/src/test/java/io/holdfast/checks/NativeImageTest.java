@@ -60,6 +60,10 @@ class NativeImageTest {
     /** Asks a Curator client for its ACLProvider, which has no public way. Without an answer, nodes are open, and a warning says so. */
     private static final String READS_CURATOR = "io.holdfast.zookeeper.internal.client.AccessRights";
 
+    /** Spring hands them the methods with their annotation, and {@code @Reflective} declares these; JUnit tells an extension of its tests. */
+    private static final Pattern TOLD_OF_METHODS =
+            Pattern.compile("io\\.holdfast\\.(spring\\.(Locked|InvalidLockedMethod)\\w*(\\$.*)?|test\\.TestLocks)");
+
     private static final JavaClasses CODE = code();
 
     /** The test kit is for tests, which run on a JVM. */
@@ -135,6 +139,9 @@ class NativeImageTest {
         noClasses()
                 .that()
                 .doNotHaveFullyQualifiedName(READS_CURATOR)
+                .and(DescribedPredicate.describe(
+                        "are not told of methods by Spring or JUnit",
+                        it -> !TOLD_OF_METHODS.matcher(it.getFullName()).matches()))
                 .should()
                 .dependOnClassesThat(resideInAPackage("java.lang.reflect")
                         .or(resideInAPackage("java.lang.invoke"))

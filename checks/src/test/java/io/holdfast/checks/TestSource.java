@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A file of src/test/java: what its text says about the tests in it. */
+/** A file of src/test/java or src/test/kotlin: what its text says about the tests in it. */
 record TestSource(Path file, String text) {
 
     private static final Pattern TEST =
@@ -14,9 +14,12 @@ record TestSource(Path file, String text) {
     private static final Pattern CONTRACT = Pattern.compile("\\b(implements|extends) LockBackendContract\\b");
     private static final Pattern NOT_RUN_ITSELF = Pattern.compile("(?m)^(public )?(abstract class|interface) ");
 
+    private static final Pattern FOLDER = Pattern.compile("/src/test/(java|kotlin)/");
+    private static final Pattern END = Pattern.compile("\\.(java|kt)$");
+
     static List<TestSource> all() {
-        return Repository.files(".java").stream()
-                .filter(file -> file.toString().contains("/src/test/java/"))
+        return Stream.concat(Repository.files(".java").stream(), Repository.files(".kt").stream())
+                .filter(file -> FOLDER.matcher(file.toString()).find())
                 .map(file -> new TestSource(file, Repository.read(file)))
                 .toList();
     }
@@ -31,20 +34,21 @@ record TestSource(Path file, String text) {
         return CONTRACT.matcher(text).find();
     }
 
-    /** Whether a test plugin with these patterns, which have commas between them, runs it. */
+    /** Whether a test plugin with these patterns, which have commas between them, runs it. They are about classes, of whatever language. */
     boolean matches(String patterns) {
+        Path ofJava = Path.of(END.matcher(file.toString()).replaceFirst(".java"));
         return Stream.of(patterns.split(",", -1))
                 .map(pattern -> FileSystems.getDefault().getPathMatcher("glob:" + pattern.strip()))
-                .anyMatch(matcher -> matcher.matches(file));
+                .anyMatch(matcher -> matcher.matches(ofJava));
     }
 
     String name() {
-        return file.getFileName().toString().replace(".java", "");
+        return END.matcher(file.getFileName().toString()).replaceFirst("");
     }
 
     /** The folder of its module, from the root. */
     String module() {
         String path = Repository.ROOT.relativize(file).toString();
-        return path.substring(0, path.indexOf("/src/test/java/"));
+        return FOLDER.split(path, -1)[0];
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.ClientReport;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockException;
@@ -169,6 +170,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         Alarm over = pauseOver != null ? pauseOver : Alarm.of(() -> post(() -> step(state().pauseOver(now()))));
         pauseOver = over;
         engine().alarms.set(over, untilNanos);
+    }
+
+    ClientReport.Wait report() {
+        return new ClientReport.Wait(lockName(), lock.key().kind(), lock.permits(), waited());
     }
 
     boolean wasAdmitted() {

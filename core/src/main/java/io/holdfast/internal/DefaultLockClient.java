@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.ClientReport;
 import io.holdfast.LeaderElection;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
@@ -120,6 +121,11 @@ final class DefaultLockClient implements LockClient {
         }
         throw new IllegalArgumentException(
                 "%s is not of this client: only locks of one client can be taken together".formatted(lock));
+    }
+
+    @Override
+    public ClientReport report() {
+        return engine.report();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.ClientReport;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.AlarmClock.Alarm;
@@ -114,6 +115,16 @@ final class Engine {
         boolean first = members.remove(release);
         completeWhenIdle();
         return first;
+    }
+
+    ClientReport report() {
+        Members.Some<HeldLease> held = members.some(HeldLease.class, HeldLease::isHeld, ClientReport.MOST);
+        Members.Some<Acquisition> waiting = members.some(Acquisition.class, acquisition -> true, ClientReport.MOST);
+        return new ClientReport(
+                held.count(),
+                held.oldest().stream().map(HeldLease::report).toList(),
+                waiting.count(),
+                waiting.oldest().stream().map(Acquisition::report).toList());
     }
 
     /** Ends all that is under way, and tells when nothing is left. */

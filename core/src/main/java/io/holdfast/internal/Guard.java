@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
@@ -81,7 +82,9 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         }
         demand.request(n);
         if (STAGE.compareAndSet(this, Stage.IDLE, Stage.ACQUIRING)) {
-            acquire.subscribe(acquiring);
+            // Not as a CoreSubscriber: so Reactor's automatic context propagation sets thread-local variables before
+            // the work begins.
+            acquire.subscribe((Subscriber<L>) acquiring);
         }
     }
 
@@ -126,6 +129,9 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         if (!isUnderWay()) {
             granted.stopWatchingLoss();
             return;
+        }
+        if (!granted.isValid()) {
+            return; // a listener took too long; the loss is on its way, perhaps to another thread
         }
         try {
             Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");

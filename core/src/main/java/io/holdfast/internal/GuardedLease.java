@@ -25,6 +25,9 @@ interface GuardedLease {
     /** With what acquisitions inside the work are to find. */
     Context enter(Context context);
 
+    /** Whether it is believed now. After false, its holder is told of a loss, or has been. */
+    boolean isValid();
+
     /** What its user is told when the lease does not hold the lock any more. Not to be asked of a valid lease. */
     LockLostException lost();
 

@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.ClientReport;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLostException;
@@ -193,6 +194,18 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     Duration heldFor() {
         return Duration.ofNanos(lock.engine().alarms.now() - grantedAtNanos);
+    }
+
+    ClientReport.Hold report() {
+        return new ClientReport.Hold(
+                claim.key().name(),
+                claim.key().kind(),
+                claim.permits(),
+                claim.id(),
+                fencingToken,
+                heldFor(),
+                Duration.ofNanos(Math.max(
+                        0, state.validUntilNanos() - lock.engine().alarms.now())));
     }
 
     @Nullable

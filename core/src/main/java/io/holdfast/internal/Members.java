@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,24 @@ final class Members {
             }
         }
         return found;
+    }
+
+    /** So many of one kind, and how many there are. */
+    record Some<M>(long count, List<M> oldest) {}
+
+    /** The oldest of one kind for which this holds; it must be quick. */
+    synchronized <M extends Member> Some<M> some(Class<M> kind, Predicate<M> which, int most) {
+        List<M> oldest = new ArrayList<>();
+        long count = 0;
+        for (Member at = linked(end.next); at != end; at = linked(at.next)) {
+            if (kind.isInstance(at) && which.test(kind.cast(at))) {
+                count++;
+                if (count <= most) {
+                    oldest.add(kind.cast(at));
+                }
+            }
+        }
+        return new Some<>(count, oldest);
     }
 
     private static Member linked(@Nullable Member neighbour) {

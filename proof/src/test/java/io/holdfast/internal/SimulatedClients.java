@@ -6,22 +6,22 @@ import io.holdfast.LockOptions;
 import io.holdfast.proof.sim.Host;
 import io.holdfast.proof.sim.World;
 import io.holdfast.spi.LockBackend;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
 
 /** The real engine on the clock of a simulated process, with the randomness of its world. */
 public final class SimulatedClients {
 
     private SimulatedClients() {}
 
-    /** A client that closes its back end, unless that is shared. */
+    /** A client that closes its back end, and delivers its signals on a thread of their own if there is one. */
     public static LockClient client(
-            Host host, LockBackend backend, LockOptions options, LockListener listener, boolean isShared) {
+            Host host, LockBackend backend, LockOptions options, LockListener listener, @Nullable Scheduler signals) {
         World world = host.world();
         Seed seed = new Seed(world.bits(), world.bits(), world.bits());
         ClientBuilder builder = new ClientBuilder(backend).chance(new Chance(seed, world::random));
-        return builder.options(options)
-                .timer(host)
-                .listener(listener)
-                .closeBackend(!isShared)
-                .build();
+        LockClient.Builder known =
+                builder.options(options).timer(host).listener(listener).closeBackend(true);
+        return (signals == null ? known : known.deliverOn(signals)).build();
     }
 }

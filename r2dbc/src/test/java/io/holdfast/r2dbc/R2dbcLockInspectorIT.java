@@ -155,10 +155,10 @@ class R2dbcLockInspectorIT {
         LockClaim living = queued(claim(LockKind.MUTEX, "orders", Waiting.QUEUE));
         eventually(() -> isListening(only("orders").waiters().get(0)));
         store.execute(
-                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)"
-                        + " values ('orders', 'mutex', 'dead', 'queue', 'mutex', 1, 1, 30000, clock_timestamp() - interval '20 s', 'gone', false),"
-                        + " ('orders', 'mutex', 'aside', 'aside', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone', false),"
-                        + " ('orders', 'mutex', 'hint', 'interest', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone', false)");
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
+                        + " values ('orders', 'mutex', 'dead', 'queue', 'mutex', 1, 1, 30000, clock_timestamp() - interval '20 s', 'gone'),"
+                        + " ('orders', 'mutex', 'aside', 'aside', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone'),"
+                        + " ('orders', 'mutex', 'hint', 'interest', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone')");
 
         LockReport report = only("orders");
 
@@ -179,8 +179,8 @@ class R2dbcLockInspectorIT {
     void onlyTheHeadOfALongListIsNamed() {
         held(claim(LockKind.MUTEX, "orders", Waiting.NONE));
         store.execute(
-                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, at_head)"
-                        + " select 'orders', 'mutex', 'w' || n, 'queue', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone', false"
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
+                        + " select 'orders', 'mutex', 'w' || n, 'queue', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone'"
                         + " from generate_series(1, 10000) n");
         store.execute("insert into holdfast_lock values ('orders', 'semaphore', 0, 6, null, 0, '-infinity')");
         store.execute(

@@ -271,6 +271,8 @@ public final class RedisLockBackend implements LockBackend {
         private final boolean isCluster;
         private @Nullable TrustManagerFactory authorities;
         private @Nullable KeyManagerFactory identity;
+        private List<String> tlsProtocols = List.of();
+        private List<String> tlsCiphers = List.of();
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
@@ -305,6 +307,32 @@ public final class RedisLockBackend implements LockBackend {
         public Builder identity(KeyManagerFactory identity) {
             this.identity = requireNonNull(identity, "identity");
             return this;
+        }
+
+        /**
+         * Restricts the versions of TLS. A name that the JVM does not know fails the connection.
+         *
+         * @param names as the JVM writes them, such as {@code TLSv1.3}; default: empty, which leaves it to the JVM; copied
+         * @return this
+         */
+        public Builder tlsProtocols(Collection<String> names) {
+            tlsProtocols = List.copyOf(names);
+            return this;
+        }
+
+        /**
+         * Restricts the ciphers of TLS. A name that the JVM does not know fails the connection.
+         *
+         * @param names as the JVM writes them, such as {@code TLS_AES_256_GCM_SHA384}; default: empty, which leaves it to the JVM; copied
+         * @return this
+         */
+        public Builder tlsCiphers(Collection<String> names) {
+            tlsCiphers = List.copyOf(names);
+            return this;
+        }
+
+        private TlsOptions tls() {
+            return new TlsOptions(authorities, identity, tlsProtocols, tlsCiphers);
         }
 
         /**
@@ -412,8 +440,7 @@ public final class RedisLockBackend implements LockBackend {
          * @return an inspector; its {@link RedisLockInspector#close} is the caller's to call
          */
         public RedisLockInspector inspector() {
-            return new RedisLockInspector(
-                    resources, new TlsOptions(authorities, identity), uris, isCluster, keyPrefix, claimTime);
+            return new RedisLockInspector(resources, tls(), uris, isCluster, keyPrefix, claimTime);
         }
 
         /**
@@ -483,11 +510,7 @@ public final class RedisLockBackend implements LockBackend {
 
         private RedisLockBackend build(@Nullable OwnResources together) {
             LettuceClient lettuce = LettuceClient.create(
-                    resources,
-                    together,
-                    new TlsOptions(authorities, identity),
-                    lossByPush ? ProtocolVersion.RESP3 : null,
-                    new EvictionCheck()::look);
+                    resources, together, tls(), lossByPush ? ProtocolVersion.RESP3 : null, new EvictionCheck()::look);
             return build(lettuce, UUID.randomUUID().toString());
         }
 

@@ -88,7 +88,8 @@ class ClusterBusIT {
         Sent sent = sentBy(() -> handOffs(locks, 20));
 
         assertThat(sent.toAll()).isZero();
-        assertThat(sent.toReplicas() / sent.handOffs()).as("a grant and a hint").isBetween(1.0, 2.5);
+        // A waiter that comes after the release takes the lock without a message.
+        assertThat(sent.toReplicas() / sent.handOffs()).as("a grant and a hint").isBetween(0.8, 2.5);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.ScoredValue;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.ConnectableFlux;
 
 /** What the server keeps for claims of several permits: how many they have taken beyond one each, as the score of an empty member. */
 class RedisManyPermitsIT {
@@ -156,8 +158,11 @@ class RedisManyPermitsIT {
         List<LockClaim> waiters = new ArrayList<>();
         for (int permits : new int[] {3, 1, 6, 1}) {
             LockClaim waiter = Store.claim(TEN, Waiting.QUEUE).withPermits(permits);
-            watches.add(backend.watch(waiter).subscribe());
+            ConnectableFlux<WatchSignal> signals = backend.watch(waiter).replay();
+            watches.add(signals.connect());
             assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+            // One whose channel is not open yet is passed over.
+            assertThat(Store.answer(signals.next())).isInstanceOf(WatchSignal.Armed.class);
             waiters.add(waiter);
         }
         release(all);

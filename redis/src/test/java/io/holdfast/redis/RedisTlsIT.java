@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManagerFactory;
@@ -82,9 +83,13 @@ class RedisTlsIT {
     }
 
     private static RedisLockBackend trusting(RedisURI uri) throws IOException, GeneralSecurityException {
+        return trustingBuilder(uri).build();
+    }
+
+    private static RedisLockBackend.Builder trustingBuilder(RedisURI uri) throws IOException, GeneralSecurityException {
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(TlsFiles.load(files.trustStore()));
-        return RedisLockBackend.builder(uri).trust(trust).build();
+        return RedisLockBackend.builder(uri).trust(trust);
     }
 
     @ParameterizedTest
@@ -162,12 +167,41 @@ class RedisTlsIT {
         }
     }
 
+    @Test
+    void aClientSpeaksOnlyTheVersionsThatItIsGiven() throws IOException, GeneralSecurityException {
+        try (TlsFront old =
+                TlsFront.of(store, files, listener -> listener.setEnabledProtocols(new String[] {"TLSv1.2"}))) {
+            assertSpeaksOnly(
+                    trustingBuilder(uri(old.port())).tlsProtocols(List.of("TLSv1.2")),
+                    trustingBuilder(uri(old.port())).tlsProtocols(List.of("TLSv1.3")));
+        }
+    }
+
+    @Test
+    void aClientSpeaksOnlyTheCiphersThatItIsGiven() throws IOException, GeneralSecurityException {
+        try (TlsFront choosy = TlsFront.of(
+                store, files, listener -> listener.setEnabledCipherSuites(new String[] {"TLS_AES_128_GCM_SHA256"}))) {
+            assertSpeaksOnly(
+                    trustingBuilder(uri(choosy.port())).tlsCiphers(List.of("TLS_AES_128_GCM_SHA256")),
+                    trustingBuilder(uri(choosy.port())).tlsCiphers(List.of("TLS_AES_256_GCM_SHA384")));
+        }
+    }
+
+    private static void assertSpeaksOnly(RedisLockBackend.Builder fit, RedisLockBackend.Builder other) {
+        RedisLockBackend understood = fit.build();
+        assertThat(Store.answer(understood.tryAcquire(Store.claim("understood"))))
+                .isNotNull();
+        Store.end(understood);
+
+        RedisLockBackend refused = other.build();
+        assertThat(failure(refused)).isNotNull();
+        Store.end(refused);
+    }
+
     private static RedisLockBackend known(int port) throws IOException, GeneralSecurityException {
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(TlsFiles.load(files.trustStore()));
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(TlsFiles.load(files.keyStore()), TlsFiles.PASSWORD.toCharArray());
-        return RedisLockBackend.builder(uri(port)).trust(trust).identity(keys).build();
+        return trustingBuilder(uri(port)).identity(keys).build();
     }
 
     private static LockBackendException failure(RedisLockBackend by) {

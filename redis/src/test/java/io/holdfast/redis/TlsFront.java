@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
+import java.util.function.Consumer;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
@@ -24,15 +25,16 @@ final class TlsFront implements AutoCloseable {
     }
 
     static TlsFront of(Store store, TlsFiles files) throws IOException, GeneralSecurityException {
-        return of(store, files, false);
+        return of(store, files, listener -> {});
     }
 
     /** One that speaks only with clients that have a certificate of their own: the same one, here. */
     static TlsFront ofKnownClients(Store store, TlsFiles files) throws IOException, GeneralSecurityException {
-        return of(store, files, true);
+        return of(store, files, listener -> listener.setNeedClientAuth(true));
     }
 
-    private static TlsFront of(Store store, TlsFiles files, boolean knownClientsOnly)
+    /** One with demands of its own. */
+    static TlsFront of(Store store, TlsFiles files, Consumer<SSLServerSocket> demands)
             throws IOException, GeneralSecurityException {
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(TlsFiles.load(files.trustStore()));
@@ -42,7 +44,7 @@ final class TlsFront implements AutoCloseable {
         context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
         ServerSocket listener =
                 context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        ((SSLServerSocket) listener).setNeedClientAuth(knownClientsOnly);
+        demands.accept((SSLServerSocket) listener);
         TlsFront front = new TlsFront(listener, new InetSocketAddress(store.server.host(), store.server.port()));
         start(front::acceptAll);
         return front;

@@ -36,6 +36,7 @@ public final class ArchitectureRules {
             "io.holdfast.internal.TimerWatch$Fallback",
             "io.holdfast.r2dbc.R2dbcLockBackend$Builder",
             "io.holdfast.redlock.RedlockBackend",
+            "io.holdfast.spring.Delivery",
             "io.holdfast.zookeeper.ZooKeeperLockBackend",
             "io.holdfast.zookeeper.ZooKeeperLockBackend$Builder",
             ExclusionContract.class.getName(),

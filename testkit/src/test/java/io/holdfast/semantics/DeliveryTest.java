@@ -8,6 +8,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.ExclusionProbe;
@@ -15,6 +16,7 @@ import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -59,6 +61,33 @@ class DeliveryTest {
         assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(wrong.get()).isNull();
         delivery.dispose();
+    }
+
+    /** The listener is called when the lease is handed out, and may take long. */
+    @Test
+    void workDoesNotBeginUnderALeaseThatWasLostWhileAListenerWasTold() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        AtomicReference<LockClient> closing = new AtomicReference<>();
+        LockClient client =
+                world.client(builder -> builder.deliverOn(new Late(slow)).listener(event -> {
+                    if (event instanceof LockEvent.Acquired) {
+                        Mono<Void> unused = closing.get().close();
+                    }
+                }));
+        closing.set(client);
+        AtomicBoolean hasBegun = new AtomicBoolean();
+        TestSubscriber<Object> result = world.subscribe(client.lock(NAME).withLock(lease -> {
+            hasBegun.set(true);
+            return Mono.empty();
+        }));
+
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+        world.pass(Duration.ZERO);
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+
+        assertThat(hasBegun).isFalse();
+        assertThat(result.expectTerminalError()).isInstanceOf(LockLostException.class);
+        world.pass(Duration.ofSeconds(1));
     }
 
     @Test

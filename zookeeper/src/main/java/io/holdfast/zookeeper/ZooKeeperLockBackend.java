@@ -197,8 +197,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Gives up all claims, waits up to two seconds for that, and stops listening to the client, which stays open. Begins when it is
-     * called. Idempotent.
+     * Gives up all claims, and waits up to two seconds for that. The client stays open. What could not be deleted by then is deleted as soon
+     * as a server is reached in the same session; after that the back end stops listening to the client. Begins when it is called.
+     * Idempotent.
      *
      * @return tells the end, and may be ignored
      */

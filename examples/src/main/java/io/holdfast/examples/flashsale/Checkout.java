@@ -5,8 +5,11 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /**
- * Serves one buyer: reads the stock, thinks, writes the stock. Redis does not guard any of this. Whoever reads before another
- * has written sells the same item once more, so each visit needs the {@link Guard}.
+ * Serves one buyer: reads the stock, thinks, writes the stock. Redis does not guard any of this: a shop that reads before another one has written sells the
+ * same item once more. So the result shows what the {@link Guard} does, alone.
+ *
+ * <p><b>Do not copy this.</b> Its write has no fence: a shop that stands still for longer than its lease, between its read and its write, oversells in spite of
+ * the lock. A real shop refuses such a write by the fencing token, and names each order by an id: see {@code examples/order-service}.
  */
 final class Checkout {
 

@@ -1,11 +1,22 @@
 package io.holdfast.micrometer;
 
+import static io.holdfast.micrometer.LockMeterDocumentation.ABANDONED;
+import static io.holdfast.micrometer.LockMeterDocumentation.ATTEMPT_FAILURES;
+import static io.holdfast.micrometer.LockMeterDocumentation.HELD;
+import static io.holdfast.micrometer.LockMeterDocumentation.HOLD;
+import static io.holdfast.micrometer.LockMeterDocumentation.LOSSES;
+import static io.holdfast.micrometer.LockMeterDocumentation.RENEWAL_FAILURES;
+import static io.holdfast.micrometer.LockMeterDocumentation.TIMEOUTS;
+import static io.holdfast.micrometer.LockMeterDocumentation.UNCONFIRMED;
+import static io.holdfast.micrometer.LockMeterDocumentation.WAIT;
+import static io.holdfast.micrometer.LockMeterDocumentation.WAITING;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.LossReason;
+import io.holdfast.micrometer.LockMeterDocumentation.TagName;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -53,23 +64,23 @@ final class FamilyMeters {
     private final Map<Unconfirmed, Counter> unconfirmed;
     private final Counter timeouts;
     private final Counter abandoned;
-    private final Counter lookFailures;
+    private final Counter attemptFailures;
     private final Counter renewalFailures;
 
     FamilyMeters(MeterRegistry registry, Tags tags) {
         this.registry = registry;
         this.tags = tags;
-        waits = each(Wait.class, it -> timer("wait", "From asking for a lock to the end of the wait", it));
-        holds = each(Hold.class, it -> timer("hold", "From getting a lock to its end", it));
-        losses = each(LossReason.class, it -> counter("losses", "Leases that were lost", "reason", it));
-        unconfirmed = each(
-                Unconfirmed.class, it -> counter("unconfirmed", "What the store did not confirm", "operation", it));
-        timeouts = counter("timeouts", "Acquisitions that waited too long", tags);
-        abandoned = counter("abandoned", "Leases that were dropped without a release", tags);
-        lookFailures = counter("look.failures", "Requests for a lock that failed", tags);
-        renewalFailures = counter("renewal.failures", "Renewals of unknown outcome", tags);
-        gauge("waiting", "Acquisitions under way", waiting);
-        gauge("held", "Leases held", held);
+        waits = each(Wait.class, it -> timer(WAIT, it));
+        holds = each(Hold.class, it -> timer(HOLD, it));
+        losses = each(LossReason.class, it -> counter(LOSSES, tags.and(TagName.REASON.asString(), value(it))));
+        unconfirmed =
+                each(Unconfirmed.class, it -> counter(UNCONFIRMED, tags.and(TagName.OPERATION.asString(), value(it))));
+        timeouts = counter(TIMEOUTS, tags);
+        abandoned = counter(ABANDONED, tags);
+        attemptFailures = counter(ATTEMPT_FAILURES, tags);
+        renewalFailures = counter(RENEWAL_FAILURES, tags);
+        gauge(WAITING, waiting);
+        gauge(HELD, held);
     }
 
     void count(LockEvent event) {
@@ -85,7 +96,7 @@ final class FamilyMeters {
         } else if (event instanceof LockEvent.AcquireFailed e) {
             waited(outcome(e.error()), e.waited());
         } else if (event instanceof LockEvent.LookFailed) {
-            lookFailures.increment();
+            attemptFailures.increment();
         } else if (event instanceof LockEvent.WithdrawalUnconfirmed) {
             of(unconfirmed, Unconfirmed.WITHDRAWAL).increment();
         } else {
@@ -132,27 +143,25 @@ final class FamilyMeters {
         return error instanceof LockClosedException ? Wait.CLOSED : Wait.FAILED;
     }
 
-    private Timer timer(String name, String description, Enum<?> outcome) {
-        return Timer.builder("holdfast.lock." + name)
-                .description(description)
-                .tags(tags.and("outcome", value(outcome)))
+    private Timer timer(LockMeterDocumentation meter, Enum<?> outcome) {
+        return Timer.builder(meter.getName())
+                .description(meter.getDescription())
+                .tags(tags.and(TagName.OUTCOME.asString(), value(outcome)))
                 .register(registry);
     }
 
-    private Counter counter(String name, String description, String key, Enum<?> value) {
-        return counter(name, description, tags.and(key, value(value)));
-    }
-
-    private Counter counter(String name, String description, Tags with) {
-        return Counter.builder("holdfast.lock." + name)
-                .description(description)
+    private Counter counter(LockMeterDocumentation meter, Tags with) {
+        return Counter.builder(meter.getName())
+                .description(meter.getDescription())
+                .baseUnit(meter.getBaseUnit())
                 .tags(with)
                 .register(registry);
     }
 
-    private void gauge(String name, String description, LongAdder value) {
-        Gauge unused = Gauge.builder("holdfast.lock." + name, value, LongAdder::sum)
-                .description(description)
+    private void gauge(LockMeterDocumentation meter, LongAdder value) {
+        Gauge unused = Gauge.builder(meter.getName(), value, LongAdder::sum)
+                .description(meter.getDescription())
+                .baseUnit(meter.getBaseUnit())
                 .tags(tags)
                 .register(registry);
     }

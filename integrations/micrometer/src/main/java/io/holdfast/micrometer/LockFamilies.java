@@ -37,22 +37,34 @@ public final class LockFamilies {
 
     private final Function<? super String, @Nullable String> naming;
     private final int limit;
-    private final Set<String> known = ConcurrentHashMap.newKeySet();
+
+    /** Whether names that are a family themselves have places of their own, half of all, so that they cannot take those of the others. */
+    private final boolean dividesPlaces;
+
+    /** Families that are a part of names, or of all kinds if the places are not divided. Written under the monitor; only grows. */
+    private final Set<String> parts = ConcurrentHashMap.newKeySet();
+
+    /** Families that are whole names, if the places are divided. Written under the monitor; only grows. */
+    private final Set<String> wholeNames = ConcurrentHashMap.newKeySet();
+
     private final AtomicBoolean complained = new AtomicBoolean();
 
-    private LockFamilies(Function<? super String, @Nullable String> naming, int limit) {
+    private LockFamilies(Function<? super String, @Nullable String> naming, int limit, boolean dividesPlaces) {
         this.naming = naming;
         this.limit = limit;
+        this.dividesPlaces = dividesPlaces;
     }
 
     /**
-     * The part of the name before its first slash: {@code stock} for {@code stock/42}. A name without a slash is of the family
-     * {@value #OTHER}, so that a whole name never is a tag. Choose another function when that part is a number or a customer.
+     * The part of the name before its first slash: {@code stock} for {@code stock/42}. A name without a slash is a family itself:
+     * {@code nightly-job}. Such names take at most half of the places. Choose another function when that part, or a name without a slash,
+     * has the number or the name of a customer in it.
      *
      * @return at most {@value #DEFAULT_LIMIT} families
      */
     public static LockFamilies beforeSlash() {
-        return of(name -> name.indexOf('/') < 0 ? null : name.substring(0, name.indexOf('/')));
+        return new LockFamilies(
+                name -> name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/')), DEFAULT_LIMIT, true);
     }
 
     /**
@@ -63,7 +75,7 @@ public final class LockFamilies {
      * @return at most {@value #DEFAULT_LIMIT} families
      */
     public static LockFamilies of(Function<? super String, @Nullable String> naming) {
-        return new LockFamilies(requireNonNull(naming, "naming"), DEFAULT_LIMIT);
+        return new LockFamilies(requireNonNull(naming, "naming"), DEFAULT_LIMIT, false);
     }
 
     /**
@@ -77,18 +89,26 @@ public final class LockFamilies {
         if (families < 0) {
             throw new IllegalArgumentException("there cannot be fewer than 0 families, was " + families);
         }
-        return new LockFamilies(naming, families);
+        return new LockFamilies(naming, families, dividesPlaces);
     }
 
-    /** The same for ever, once it was asked for. */
+    /** The same for ever, once it was asked for: a gauge counts up and down in one family. */
     String of(String lockName) {
         String family = named(lockName);
-        return family != null && (known.contains(family) || admitted(family)) ? family : OTHER;
+        if (family == null) {
+            return OTHER;
+        }
+        Set<String> known = dividesPlaces && family.equals(lockName) ? wholeNames : parts;
+        return known.contains(family) || admitted(family, known) ? family : OTHER;
     }
 
-    /** A refusal is for ever, too: once they are full, they stay so, and nobody has to queue up for the answer. */
-    private boolean admitted(String family) {
-        return known.size() < limit ? addedInTime(family) : known.contains(family);
+    /** A refusal is for ever, too: full places stay full, and no thread has to wait for the answer. */
+    private boolean admitted(String family, Set<String> known) {
+        return hasPlace(known) ? addedInTime(family, known) : known.contains(family);
+    }
+
+    private boolean hasPlace(Set<String> known) {
+        return parts.size() + wholeNames.size() < limit && (known == parts || wholeNames.size() < limit - limit / 2);
     }
 
     private @Nullable String named(String lockName) {
@@ -108,7 +128,7 @@ public final class LockFamilies {
         }
     }
 
-    private synchronized boolean addedInTime(String family) {
-        return known.contains(family) || (known.size() < limit && known.add(family));
+    private synchronized boolean addedInTime(String family, Set<String> known) {
+        return known.contains(family) || (hasPlace(known) && known.add(family));
     }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
+import io.holdfast.micrometer.LockMeterDocumentation.TagName;
 import io.holdfast.spi.LockBackend;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -18,24 +19,8 @@ import java.util.concurrent.ConcurrentMap;
  * LockClient locks = LockClient.builder(backend).listener(LockMetrics.of(registry, backend)).build();
  * }</pre>
  *
- * <table>
- *   <caption>All have the tags {@code backend} (its {@link LockBackend#name()}) and {@code lock.family} ({@link LockFamilies}).</caption>
- *   <tr><th>meter</th><th>type</th><th>what</th></tr>
- *   <tr><td>{@code holdfast.lock.wait}</td><td>timer</td><td>from subscription to {@code outcome}: {@code acquired},
- *       {@code not_available} ({@code tryAcquire} only), {@code timeout}, {@code cancelled}, {@code closed}, {@code failed}</td></tr>
- *   <tr><td>{@code holdfast.lock.hold}</td><td>timer</td><td>from emission to {@code outcome}: {@code released},
- *       {@code unconfirmed} (released, but the store did not confirm it), {@code lost}, {@code abandoned}</td></tr>
- *   <tr><td>{@code holdfast.lock.waiting}</td><td>gauge</td><td>how many acquisitions are under way</td></tr>
- *   <tr><td>{@code holdfast.lock.held}</td><td>gauge</td><td>how many leases are handed out and have not ended</td></tr>
- *   <tr><td>{@code holdfast.lock.timeouts}</td><td>counter</td><td>acquisitions that ended by {@code waitTimeout}</td></tr>
- *   <tr><td>{@code holdfast.lock.losses}</td><td>counter</td><td>leases that were lost, by {@code reason}: {@code expired},
- *       {@code not_held}, {@code disconnected}, {@code client_closed}</td></tr>
- *   <tr><td>{@code holdfast.lock.abandoned}</td><td>counter</td><td>leases that an operator dropped</td></tr>
- *   <tr><td>{@code holdfast.lock.look.failures}</td><td>counter</td><td>requests for a lock that failed</td></tr>
- *   <tr><td>{@code holdfast.lock.renewal.failures}</td><td>counter</td><td>renewals of unknown outcome</td></tr>
- *   <tr><td>{@code holdfast.lock.unconfirmed}</td><td>counter</td><td>what the store did not confirm, by {@code operation}:
- *       {@code release}, {@code withdrawal}</td></tr>
- * </table>
+ * <p>{@link LockMeterDocumentation} lists them. All have the tags {@code backend} (its {@link LockBackend#name()}) and {@code lock.family}
+ * ({@link LockFamilies}).
  *
  * <p>Nested views of a lease are not counted. The meters of a family are registered with its first lock, all at once, and stay in the
  * registry.
@@ -53,7 +38,7 @@ public final class LockMetrics implements LockListener {
     private LockMetrics(Builder builder) {
         registry = builder.registry;
         families = builder.families;
-        tags = builder.tags.and("backend", builder.backend);
+        tags = builder.tags.and(TagName.BACKEND.asString(), builder.backend);
     }
 
     /**
@@ -133,6 +118,7 @@ public final class LockMetrics implements LockListener {
         // Not twice at once: a registry would keep the gauge of one, and the other would count.
         return known != null
                 ? known
-                : meters.computeIfAbsent(family, it -> new FamilyMeters(registry, tags.and("lock.family", it)));
+                : meters.computeIfAbsent(
+                        family, it -> new FamilyMeters(registry, tags.and(TagName.FAMILY.asString(), it)));
     }
 }

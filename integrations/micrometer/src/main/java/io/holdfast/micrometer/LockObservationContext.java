@@ -33,10 +33,14 @@ public final class LockObservationContext extends Observation.Context {
         LOST,
         /** The client was closed before a lease was acquired. */
         CLOSED,
-        /** The subscriber left. */
+        /** The subscriber cancelled before there was a lease. */
         CANCELLED,
-        /** Anything else: the store failed, or the work did. */
-        FAILED
+        /** The lock failed: the back end did, or the acquisition was refused. */
+        FAILED,
+        /** The work ended with an error, and the lock was released. The observation has no error: the lock did what it should. */
+        WORK_FAILED,
+        /** The subscriber cancelled during the work; the lock is being released. */
+        WORK_CANCELLED
     }
 
     private final Operation operation;

@@ -1,6 +1,7 @@
 package io.holdfast.micrometer;
 
-import io.micrometer.common.KeyValue;
+import io.holdfast.micrometer.LockObservationDocumentation.HighCardinality;
+import io.holdfast.micrometer.LockObservationDocumentation.LowCardinality;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
@@ -8,10 +9,10 @@ import java.util.Locale;
 
 /**
  * The names and key values of lock observations. Its methods are the defaults; override what you want to be different, and give it to
- * {@link ObservedLocks.Builder#convention}, or register it as a global convention.
+ * {@link ObservedLocks.Builder#convention}, or register it as a global convention. One that is given to the builder is used, whatever the
+ * registry has.
  *
- * <p>Low cardinality, for meters and spans: {@code backend}, {@code lock.family}, {@code operation}, {@code outcome}. High cardinality,
- * for spans only: {@code lock.name}, and {@code lock.fencing.token} once there is a lease.
+ * <p>{@link LockObservationDocumentation} lists the key values.
  */
 public interface LockObservationConvention extends ObservationConvention<LockObservationContext> {
 
@@ -38,25 +39,28 @@ public interface LockObservationConvention extends ObservationConvention<LockObs
      */
     @Override
     default String getContextualName(LockObservationContext context) {
-        return context.operation().name().toLowerCase(Locale.ROOT).replace('_', ' ') + " " + context.family();
+        return text(context.operation()).replace('_', ' ') + " " + context.family();
     }
 
     @Override
     default KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
         return KeyValues.of(
-                "backend", context.backend(),
-                "lock.family", context.family(),
-                "operation", context.operation().name().toLowerCase(Locale.ROOT),
-                "outcome", context.outcome().name().toLowerCase(Locale.ROOT));
+                LowCardinality.BACKEND.withValue(context.backend()),
+                LowCardinality.FAMILY.withValue(context.family()),
+                LowCardinality.OPERATION.withValue(text(context.operation())),
+                LowCardinality.OUTCOME.withValue(text(context.outcome())));
     }
 
     @Override
     default KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
-        KeyValues name = KeyValues.of("lock.name", context.lockName());
+        KeyValues name = KeyValues.of(HighCardinality.NAME.withValue(context.lockName()));
         return context.fencingToken().isPresent()
-                ? name.and(KeyValue.of(
-                        "lock.fencing.token",
+                ? name.and(HighCardinality.FENCING_TOKEN.withValue(
                         Long.toString(context.fencingToken().getAsLong())))
                 : name;
+    }
+
+    private static String text(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -29,6 +29,8 @@ final class ObservedFlux<T> extends Flux<T> {
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
         Watched watched = observing.watch(operation, lockNames, actual.currentContext());
+        // As a CoreSubscriber: else Reactor's automatic context propagation would open a scope of the observation
+        // before it has started.
         source.apply(watched).subscribe(watched == null ? actual : new WatchingSubscriber<T>(actual, watched));
     }
 }

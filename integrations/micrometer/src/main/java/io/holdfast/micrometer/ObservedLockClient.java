@@ -1,5 +1,6 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.ClientReport;
 import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -57,6 +58,11 @@ final class ObservedLockClient implements LockClient {
     @Override
     public Mono<LockLease> adopt(String exported) {
         return client.adopt(exported);
+    }
+
+    @Override
+    public ClientReport report() {
+        return client.report();
     }
 
     @Override

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockClient;
 import io.holdfast.spi.LockBackend;
 import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes an observation of each acquisition and each {@code withLock}:
@@ -15,8 +16,9 @@ import io.micrometer.observation.ObservationRegistry;
  *
  * <p><b>What is observed.</b> {@code acquire} and {@code tryAcquire} from the first request to the lease; {@code withLock} and
  * {@code withLockMany} from the first request to the end of the release, with an event {@code acquired} when the work begins. Names and
- * key values are in {@link LockObservationConvention}. Each observation is stopped once, however its subscription ends: before that is
+ * key values are in {@link LockObservationDocumentation}. Each observation is stopped once, however its subscription ends: before that is
  * passed on, and after a cancellation. Nested acquisitions are observed like others, those that are refused too.
+ * An error of the work is no error of the observation, whose outcome is then {@link LockObservationContext.Outcome#WORK_FAILED}.
  *
  * <p><b>Nesting.</b> The parent is the observation in the Reactor Context of the subscriber, under the key of Micrometer's
  * {@code ObservationThreadLocalAccessor}; without one, the current observation of the thread that subscribes. The observation is in
@@ -61,7 +63,7 @@ public final class ObservedLocks {
         private final String backend;
         private final ObservationRegistry registry;
         private LockFamilies families = LockFamilies.beforeSlash();
-        private LockObservationConvention convention = new LockObservationConvention() {};
+        private @Nullable LockObservationConvention convention;
 
         private Builder(LockClient client, String backend, ObservationRegistry registry) {
             this.client = requireNonNull(client, "client");
@@ -83,7 +85,8 @@ public final class ObservedLocks {
         /**
          * Other names and key values.
          *
-         * @param names used unless the registry has a global convention for {@link LockObservationContext}
+         * @param names used also if the registry has a global convention for {@link LockObservationContext}; the default is that one,
+         *     or else the methods of {@link LockObservationConvention}
          * @return this
          */
         public Builder convention(LockObservationConvention names) {

@@ -1,5 +1,6 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockLostException;
 import io.holdfast.LockTimeoutException;
@@ -16,12 +17,17 @@ import reactor.util.context.ContextView;
  * What all observations of one client share.
  *
  * @param registry makes observations
- * @param convention names them, unless the registry has a global one
+ * @param convention names them; null for that of the registry, or else the default
  * @param backend its name
  * @param families of lock names
  */
 record Observing(
-        ObservationRegistry registry, LockObservationConvention convention, String backend, LockFamilies families) {
+        ObservationRegistry registry,
+        @Nullable LockObservationConvention convention,
+        String backend,
+        LockFamilies families) {
+
+    private static final LockObservationConvention DEFAULT = new LockObservationConvention() {};
 
     /** Where Micrometer and Reactor look for the observation that encloses a subscription. */
     static final String KEY = ObservationThreadLocalAccessor.KEY;
@@ -37,7 +43,7 @@ record Observing(
         if (parent != null) {
             context.setParentObservation(parent);
         }
-        Observation observation = Observation.createNotStarted(null, convention, () -> context, registry);
+        Observation observation = Observation.createNotStarted(convention, DEFAULT, () -> context, registry);
         return observation.isNoop() ? null : new Watched(observation, context);
     }
 
@@ -53,7 +59,11 @@ record Observing(
             return Outcome.LOST;
         }
         if (of.fencingToken().isPresent()) {
-            return Outcome.FAILED; // the work's error, even if it is about another lock
+            // The error of the work, even if it is about another lock; but not of a request for this one, such as an
+            // export.
+            return error instanceof LockBackendException failed && of.concerns(failed.lockName())
+                    ? Outcome.FAILED
+                    : Outcome.WORK_FAILED;
         }
         if (error instanceof LockTimeoutException) {
             return Outcome.TIMEOUT;

@@ -15,7 +15,6 @@ import reactor.core.Exceptions;
 final class Watched {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.micrometer");
-    private static final Observation.Event ACQUIRED = Observation.Event.of("acquired", "lock acquired");
 
     private sealed interface Stage {}
 
@@ -54,7 +53,7 @@ final class Watched {
     void acquired(long fencingToken) {
         context.acquired(fencingToken);
         if (stage.compareAndSet(Simple.OPEN, Simple.SPEAKING)) {
-            guarded(() -> observation.event(ACQUIRED));
+            guarded(() -> observation.event(LockObservationDocumentation.Event.ACQUIRED));
             spoken();
         }
     }
@@ -87,7 +86,7 @@ final class Watched {
 
     private void stop(Outcome outcome, @Nullable Throwable error) {
         context.ended(outcome);
-        if (error != null) {
+        if (error != null && outcome != Outcome.WORK_FAILED) {
             guarded(() -> observation.error(error));
         }
         guarded(observation::stop);

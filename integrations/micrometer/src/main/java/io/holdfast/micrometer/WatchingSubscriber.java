@@ -55,7 +55,7 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
         if (upstream != null) {
             upstream.cancel(); // first: the work ends before what encloses it
         }
-        watched.end(Outcome.CANCELLED, null);
+        watched.end(isWorking() ? Outcome.WORK_CANCELLED : Outcome.CANCELLED, null);
     }
 
     @Override
@@ -66,6 +66,10 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
             acquired(many.leases().get(0));
         }
         actual.onNext(element);
+    }
+
+    private boolean isWorking() {
+        return !endsWithLease && watched.context().fencingToken().isPresent();
     }
 
     private void acquired(LockLease lease) {

@@ -25,9 +25,15 @@ class ArchitectureTest {
                 .that()
                 .doNotBelongToAnyOf(
                         LockFamilies.class,
+                        LockMeterDocumentation.class,
+                        LockMeterDocumentation.TagName.class,
                         LockMetrics.class,
                         LockObservationContext.class,
                         LockObservationConvention.class,
+                        LockObservationDocumentation.class,
+                        LockObservationDocumentation.Event.class,
+                        LockObservationDocumentation.HighCardinality.class,
+                        LockObservationDocumentation.LowCardinality.class,
                         ObservedLocks.class)
                 .should()
                 .notBePublic()

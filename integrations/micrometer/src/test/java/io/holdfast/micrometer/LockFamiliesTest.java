@@ -21,10 +21,48 @@ class LockFamiliesTest {
     }
 
     @Test
-    void aWholeNameIsNeverAFamily() {
+    void aNameWithoutASlashIsAFamily() {
         LockFamilies families = LockFamilies.beforeSlash();
-        assertThat(families.of("customer-4711")).isEqualTo("other");
+        assertThat(families.of("nightly-job")).isEqualTo("nightly-job");
         assertThat(families.of("/42")).isEqualTo("other");
+    }
+
+    @Test
+    void tenThousandNamesWithoutASlashLeaveHalfOfThePlacesToTheOthers() {
+        LockFamilies families = LockFamilies.beforeSlash();
+        Set<String> whole = IntStream.range(0, 10_000)
+                .mapToObj(i -> families.of("customer-" + i))
+                .collect(Collectors.toSet());
+        Set<String> parts = IntStream.range(0, 10_000)
+                .mapToObj(i -> families.of("kind" + i + "/42"))
+                .collect(Collectors.toSet());
+
+        assertThat(whole).hasSize(11).contains("other", "customer-0", "customer-9");
+        assertThat(parts).hasSize(11).contains("other", "kind0", "kind9");
+    }
+
+    @Test
+    void familiesBeforeASlashTakeAllPlacesIfTheyComeFirst() {
+        LockFamilies families = LockFamilies.beforeSlash().atMost(3);
+        IntStream.range(0, 3).forEach(i -> assertThat(families.of(i + "/x")).isEqualTo(Integer.toString(i)));
+        assertThat(families.of("nightly-job")).isEqualTo("other");
+    }
+
+    @Test
+    void aWholeNameThatWasRefusedStaysRefusedWhenItIsAFamilyOfOthers() {
+        LockFamilies families = LockFamilies.beforeSlash().atMost(2);
+        assertThat(families.of("first")).isEqualTo("first");
+        assertThat(families.of("stock")).isEqualTo("other");
+        assertThat(families.of("stock/42")).isEqualTo("stock");
+        assertThat(families.of("stock")).isEqualTo("other");
+    }
+
+    @Test
+    void namesThatAFunctionLeavesAsTheyAreTakeAllPlaces() {
+        LockFamilies families = LockFamilies.of(name -> name).atMost(4);
+        assertThat(IntStream.range(0, 9).mapToObj(i -> families.of("job" + i)))
+                .contains("job3", "other")
+                .doesNotContain("job4");
     }
 
     @Test

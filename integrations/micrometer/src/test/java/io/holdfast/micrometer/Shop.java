@@ -6,6 +6,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.FaultyLockBackend;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -24,8 +25,17 @@ final class Shop {
     final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     final FaultyLockBackend backend = FaultyLockBackend.over(store, clock);
-    final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    final LockMetrics metrics = LockMetrics.of(registry, backend);
+    final MeterRegistry registry;
+    final LockMetrics metrics;
+
+    Shop() {
+        this(new SimpleMeterRegistry());
+    }
+
+    Shop(MeterRegistry registry) {
+        this.registry = registry;
+        metrics = LockMetrics.of(registry, backend);
+    }
 
     LockClient client() {
         return client(builder -> builder);

@@ -3,7 +3,6 @@ package io.holdfast.spring;
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
-import io.holdfast.LockOptions;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.OwnerLabel;
@@ -24,11 +23,12 @@ final class ClientFromProperties {
             HoldfastProperties properties,
             @Nullable String applicationName,
             LockBackend backend,
+            Delivery delivery,
             List<LockListener> listeners,
             List<LockClientCustomizer> customizers) {
         return InvalidLockPropertiesException.orRefused(() -> {
             LockClient.Builder builder = LockClient.builder(properties.localHandOver() ? handingOver(backend) : backend)
-                    .options(options(properties))
+                    .options(properties.options())
                     .closeBackend(false); // a bean of its own, which Spring closes after the client
             if (properties.operationTimeout() != null) {
                 builder = builder.operationTimeout(properties.operationTimeout());
@@ -37,6 +37,9 @@ final class ClientFromProperties {
                 builder = builder.owner(properties.owner());
             } else if (applicationName != null && !applicationName.isBlank()) {
                 builder = builder.owner(OwnerLabel.ofApplication(applicationName));
+            }
+            if (delivery.scheduler() != null) {
+                builder = builder.deliverOn(delivery.scheduler());
             }
             if (!listeners.isEmpty()) {
                 builder = builder.listener(
@@ -56,27 +59,9 @@ final class ClientFromProperties {
         return LocalHandOver.over(backend);
     }
 
-    private static LockOptions options(HoldfastProperties properties) {
-        LockOptions.Builder options = LockOptions.builder()
-                .leaseDuration(properties.leaseDuration())
-                .autoRenew(properties.autoRenew())
-                .reentrant(properties.reentrant());
-        if (properties.waitTimeout() != null) {
-            options = options.waitTimeout(properties.waitTimeout());
-        }
-        if (properties.maxHoldTime() != null) {
-            options = options.maxHoldTime(properties.maxHoldTime());
-        }
-        return options.build();
-    }
-
-    static InvalidLockPropertiesException noBackend(@Nullable Backend chosen) {
-        return chosen == null
-                ? new InvalidLockPropertiesException(
-                        "holdfast.backend is not set, and the application has no LockBackend of its own.",
-                        "Set it to memory, redis, redlock, zookeeper or r2dbc.")
-                : new InvalidLockPropertiesException(
-                        "holdfast.backend is %s, but its module is not on the class path.".formatted(chosen.text()),
-                        "Add %s to the dependencies of the application.".formatted(chosen.artifacts()));
+    static InvalidLockPropertiesException noModule(Backend chosen) {
+        return new InvalidLockPropertiesException(
+                "holdfast.backend is %s, but its module is not on the class path.".formatted(chosen.text()),
+                "Add %s to the dependencies of the application.".formatted(chosen.artifacts()));
     }
 }

@@ -3,10 +3,12 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.micrometer.LockFamilies;
 import io.holdfast.micrometer.LockMetrics;
+import io.holdfast.micrometer.LockObservationConvention;
 import io.holdfast.micrometer.ObservedLocks;
 import io.holdfast.spi.LockBackend;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -16,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 /**
  * Meters where there is a {@link MeterRegistry}, observations where there is an {@link ObservationRegistry}, when the application has
  * {@code holdfast-micrometer}. Both are of the {@link LockClient} that is made here, not of the application's own. A {@link
- * LockFamilies} bean says what the families of locks are.
+ * LockFamilies} bean says what the families of locks are, and a {@link LockObservationConvention} bean what their observations are called.
  */
 @AutoConfiguration(
         after = HoldfastAutoConfiguration.class,
@@ -26,7 +28,7 @@ import org.springframework.context.annotation.Bean;
             "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
         })
 @ConditionalOnClass(LockMetrics.class)
-@ConditionalOnBean(LockClientLifecycle.class)
+@ConditionalOnBean(LockClientConfiguration.class)
 public final class HoldfastMicrometerAutoConfiguration {
 
     /** Made by Spring Boot. */
@@ -47,9 +49,15 @@ public final class HoldfastMicrometerAutoConfiguration {
 
     @Bean
     @ConditionalOnBean(ObservationRegistry.class)
-    LockClientDecorator holdfastObservedLocks(ObservationRegistry observations, LockFamilies families) {
-        return (client, backend) -> ObservedLocks.builder(client, backend, observations)
-                .families(families)
-                .build();
+    LockClientDecorator holdfastObservedLocks(
+            ObservationRegistry observations,
+            LockFamilies families,
+            ObjectProvider<LockObservationConvention> conventions) {
+        return (client, backend) -> {
+            ObservedLocks.Builder locks =
+                    ObservedLocks.builder(client, backend, observations).families(families);
+            LockObservationConvention names = conventions.getIfAvailable();
+            return (names == null ? locks : locks.convention(names)).build();
+        };
     }
 }

@@ -1,11 +1,17 @@
 package io.holdfast.spring;
 
+import io.holdfast.Backoff;
+import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.convert.DurationUnit;
 
@@ -13,6 +19,7 @@ import org.springframework.boot.convert.DurationUnit;
  * What an application says about its locks. The defaults of options that are null are those of the library. A duration without a unit is
  * in seconds.
  *
+ * @param enabled Whether the application gets a client from these properties, its health and its meters.
  * @param backend Where locks are kept.
  * @param leaseDuration How long the store keeps a lock without a renewal, so how long a crash can keep it. A number
  *     without a unit is in seconds.
@@ -28,6 +35,12 @@ import org.springframework.boot.convert.DurationUnit;
  *     lease duration, at most 2 s. A number without a unit is in seconds.
  * @param owner The label of this client, which inspectors show beside its claims: 1 to 48 letters, digits, dots, underscores, colons and
  *     hyphens. By default spring.application.name, the host and the number of the process.
+ * @param deliverOn Where leases, losses and results are signalled, and so where work under a lock begins: auto, threads, virtual-threads, event-loop, or
+ *     the name of a bean of type Scheduler. With auto on virtual threads if spring.threads.virtual.enabled is true, else on threads. On event-loop
+ *     work must not block.
+ * @param deliverThreads How many threads there are at most, for threads.
+ * @param locks Options of some locks in place of those above, by the name of the lock, or the beginning of names and an asterisk, in brackets:
+ *     holdfast.locks.[stock/*].lease-duration. A name has precedence, then the longest beginning.
  * @param redis One Redis deployment.
  * @param redlock A majority of independent Redis servers.
  * @param zookeeper ZooKeeper.
@@ -35,6 +48,7 @@ import org.springframework.boot.convert.DurationUnit;
  */
 @ConfigurationProperties("holdfast")
 record HoldfastProperties(
+        @DefaultValue("true") boolean enabled,
         @Nullable Backend backend,
 
         @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("30s")
@@ -47,6 +61,9 @@ record HoldfastProperties(
         @DefaultValue("false") boolean localHandOver,
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
         @Nullable String owner,
+        @DefaultValue(Delivery.AUTO) String deliverOn,
+        @DefaultValue("256") int deliverThreads,
+        @DefaultValue Map<String, Profile> locks,
         @DefaultValue Redis redis,
         @DefaultValue Redlock redlock,
         @DefaultValue Zookeeper zookeeper,
@@ -76,18 +93,99 @@ record HoldfastProperties(
         }
     }
 
+    LockOptions options() {
+        LockOptions.Builder options = LockOptions.builder()
+                .leaseDuration(leaseDuration)
+                .autoRenew(autoRenew)
+                .reentrant(reentrant);
+        if (waitTimeout != null) {
+            options = options.waitTimeout(waitTimeout);
+        }
+        if (maxHoldTime != null) {
+            options = options.maxHoldTime(maxHoldTime);
+        }
+        return options.build();
+    }
+
+    /** Of all locks that properties speak of. */
+    Duration longestLease() {
+        return Stream.concat(
+                        Stream.of(leaseDuration),
+                        locks.values().stream().map(Profile::leaseDuration).filter(Objects::nonNull))
+                .max(Duration::compareTo)
+                .orElseThrow();
+    }
+
+    /**
+     * Options of some locks. What is not set is as for all locks.
+     *
+     * @param leaseDuration How long the store keeps a lock without a renewal. A number without a unit is in seconds.
+     * @param waitTimeout How long an acquisition waits, all included. Zero makes one attempt. A number without a unit is in seconds.
+     * @param autoRenew Whether leases are renewed while they are held.
+     * @param maxHoldTime How long a lease may be held in all. A number without a unit is in seconds.
+     * @param minHoldTime How long the store keeps the lock at least. A number without a unit is in seconds.
+     * @param reentrant Whether withLock inside the same lock gives a view of the same lease, or an error.
+     * @param backoff Pauses between attempts.
+     */
+    record Profile(
+            @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration leaseDuration,
+            @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration waitTimeout,
+            @Nullable Boolean autoRenew,
+            @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxHoldTime,
+            @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration minHoldTime,
+            @Nullable Boolean reentrant,
+            @Nullable Pauses backoff) {
+
+        /**
+         * Pauses between attempts, each twice as long as the one before.
+         *
+         * @param first The first pause. A number without a unit is in seconds.
+         * @param max The longest pause. A number without a unit is in seconds.
+         * @param jitter By which share of it each pause is shortened at most, at random: 0 to 1.
+         */
+        record Pauses(
+                @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("20ms")
+                Duration first,
+
+                @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("1s")
+                Duration max,
+
+                @DefaultValue("0.5") double jitter) {}
+
+        /** These options, and the others for what is not set. */
+        LockOptions over(LockOptions others) {
+            LockOptions.Builder options = others.toBuilder();
+            PropertyMapper set = PropertyMapper.get();
+            options = set.from(leaseDuration).to(options, LockOptions.Builder::leaseDuration);
+            options = set.from(waitTimeout).to(options, LockOptions.Builder::waitTimeout);
+            options = set.from(autoRenew).to(options, LockOptions.Builder::autoRenew);
+            options = set.from(maxHoldTime).to(options, LockOptions.Builder::maxHoldTime);
+            options = set.from(minHoldTime).to(options, LockOptions.Builder::minHoldTime);
+            options = set.from(reentrant).to(options, LockOptions.Builder::reentrant);
+            options = set.from(backoff)
+                    .as(pauses ->
+                            Backoff.exponential(pauses.first(), pauses.max()).withJitter(pauses.jitter()))
+                    .to(options, LockOptions.Builder::backoff);
+            return options.build();
+        }
+    }
+
     /**
      * One Redis deployment.
      *
      * @param uri A standalone server, or the sentinels and their master, such as redis://localhost:6379 or
-     *     redis-sentinel://host1,host2#master.
+     *     redis-sentinel://host1,host2#master. Without uri and clusterUris, the locks are at the server under spring.data.redis.
      * @param clusterUris Servers of a cluster that are asked for the others.
      * @param keyPrefix What every key and channel begins with.
+     * @param ssl TLS.
+     * @param shareClientResources Whether the connections use the ClientResources bean of the application.
      */
     record Redis(
             @Nullable String uri,
             @DefaultValue List<String> clusterUris,
-            @DefaultValue("holdfast:") String keyPrefix) {
+            @DefaultValue("holdfast:") String keyPrefix,
+            @DefaultValue Ssl ssl,
+            @DefaultValue("false") boolean shareClientResources) {
 
         /** An address may have a password. */
         @Override
@@ -104,11 +202,15 @@ record HoldfastProperties(
      *     that of locks with options of their own included; zero only where each server writes every grant to its disk before it answers. By
      *     default the lease duration. A number without a unit is in seconds.
      * @param keyPrefix What every key and channel begins with.
+     * @param ssl TLS.
+     * @param shareClientResources Whether the connections use the ClientResources bean of the application.
      */
     record Redlock(
             @DefaultValue List<String> uris,
             @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration quarantine,
-            @DefaultValue("holdfast:") String keyPrefix) {
+            @DefaultValue("holdfast:") String keyPrefix,
+            @DefaultValue Ssl ssl,
+            @DefaultValue("false") boolean shareClientResources) {
 
         /** An address may have a password. */
         @Override
@@ -116,6 +218,13 @@ record HoldfastProperties(
             return "Redlock[servers=%d, quarantine=%s, keyPrefix=%s]".formatted(uris.size(), quarantine, keyPrefix);
         }
     }
+
+    /**
+     * TLS.
+     *
+     * @param bundle The name of an SSL bundle. With it, every connection uses TLS, whatever the address says.
+     */
+    record Ssl(@Nullable String bundle) {}
 
     /**
      * ZooKeeper.

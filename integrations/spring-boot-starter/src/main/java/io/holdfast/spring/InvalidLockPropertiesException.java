@@ -2,9 +2,12 @@ package io.holdfast.spring;
 
 import java.io.Serial;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Properties of the application say too little about its locks, or too much, or what cannot be. Never has a password in it. */
 final class InvalidLockPropertiesException extends RuntimeException {
+
+    static final String CHOICES = "Set it to memory, redis, redlock, zookeeper or r2dbc.";
 
     @Serial
     private static final long serialVersionUID = 1L;
@@ -13,19 +16,34 @@ final class InvalidLockPropertiesException extends RuntimeException {
     private final String remedy;
 
     InvalidLockPropertiesException(String problem, String remedy) {
-        super(problem + " " + remedy);
+        this(problem, remedy, null);
+    }
+
+    /**
+     * With the error of the library.
+     *
+     * @param cause has no password in it, nor has its own cause
+     */
+    InvalidLockPropertiesException(String problem, String remedy, @Nullable Throwable cause) {
+        super(problem + " " + remedy, cause);
         this.problem = problem;
         this.remedy = remedy;
     }
 
     /** What the library says names its options, which are the properties' names, and their values. */
     static <T> T orRefused(Supplier<T> made) {
+        return orRefused("holdfast", made);
+    }
+
+    /** The same, of those under a path. */
+    static <T> T orRefused(String path, Supplier<T> made) {
         try {
             return made.get();
-        } catch (IllegalArgumentException refusal) {
+        } catch (IllegalArgumentException | UnsupportedOperationException refusal) {
             throw new InvalidLockPropertiesException(
-                    "The properties under holdfast do not fit: %s.".formatted(refusal.getMessage()),
-                    "Change one of them, or the customizer that set it.");
+                    "The properties under %s do not fit: %s.".formatted(path, refusal.getMessage()),
+                    "Change one of them, or the customizer that set it.",
+                    refusal);
         }
     }
 

@@ -4,6 +4,8 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.spi.LockBackend;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -11,34 +13,38 @@ import org.springframework.core.env.Environment;
 
 /** The client, when the application has none of its own. Not a member of what imports it: members come before all imports. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(LockBackend.class) // none without a choice
 @ConditionalOnMissingBean(LockClient.class)
 final class LockClientConfiguration {
+
+    /** Closed by Spring after the client, which needs it. */
+    @Bean
+    Delivery holdfastDelivery(HoldfastProperties properties, Environment environment, ConfigurableBeanFactory beans) {
+        if (beans.containsBean(properties.deliverOn())) {
+            beans.registerDependentBean(properties.deliverOn(), "holdfastDelivery");
+        }
+        return Delivery.of(properties, environment, beans);
+    }
 
     @Bean
     LockClient holdfastLockClient(
             HoldfastProperties properties,
             Environment environment,
-            ObjectProvider<LockBackend> backends,
+            Delivery delivery,
+            LockBackend backend,
             ObjectProvider<LockListener> listeners,
             ObjectProvider<LockClientCustomizer> customizers,
             ObjectProvider<LockClientDecorator> decorators) {
-        LockBackend backend = backends.getIfAvailable();
-        if (backend == null) {
-            throw ClientFromProperties.noBackend(properties.backend());
-        }
         LockClient client = ClientFromProperties.make(
                 properties,
                 environment.getProperty("spring.application.name"),
                 backend,
+                delivery,
                 listeners.orderedStream().toList(),
                 customizers.orderedStream().toList());
-        return decorators
+        LockClient decorated = decorators
                 .orderedStream()
                 .reduce(client, (inner, decorator) -> decorator.decorate(inner, backend), (one, other) -> other);
-    }
-
-    @Bean
-    LockClientLifecycle holdfastLockClientLifecycle(LockClient holdfastLockClient) {
-        return new LockClientLifecycle(holdfastLockClient);
+        return ProfiledLockClient.of(decorated, LockProfiles.of(properties.locks(), properties.options()));
     }
 }

@@ -1,8 +1,8 @@
 package io.holdfast.spring;
 
 import io.holdfast.r2dbc.R2dbcLockBackend;
-import io.holdfast.spi.LockBackend;
 import io.r2dbc.spi.ConnectionFactory;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.r2dbc.OptionsCapableConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -16,12 +16,21 @@ final class R2dbcBackends {
     private R2dbcBackends() {}
 
     /** If the factory is a pool, the back end uses the factory below it: its connections stay open, and would be missing in the pool. */
-    static LockBackend backend(HoldfastProperties.R2dbc properties, ObjectProvider<ConnectionFactory> factories) {
+    static R2dbcLockBackend.Builder backEnd(
+            HoldfastProperties.R2dbc properties,
+            ObjectProvider<ConnectionFactory> factories,
+            List<R2dbcLockBackendCustomizer> customizers) {
         ConnectionFactory factory = only(factories);
         R2dbcLockBackend.Builder builder = addressed(builder(factory), factory)
                 .claimTime(properties.claimTime())
                 .replyTimeout(properties.replyTimeout());
-        return (properties.schema() == null ? builder : builder.schema(properties.schema())).build();
+        if (properties.schema() != null) {
+            builder = builder.schema(properties.schema());
+        }
+        for (R2dbcLockBackendCustomizer customizer : customizers) {
+            builder = customizer.customize(builder);
+        }
+        return builder;
     }
 
     /** The factories that Spring Boot makes know their options, so that messages can name the server. */
@@ -54,7 +63,8 @@ final class R2dbcBackends {
             throw new InvalidLockPropertiesException(
                     "holdfast.backend is r2dbc, but the ConnectionFactory of the application does not fit: %s."
                             .formatted(refusal.getMessage()),
-                    "Set spring.r2dbc.url to a database that can have locks, or set holdfast.backend to another one.");
+                    "Set spring.r2dbc.url to a database that can have locks, or set holdfast.backend to another one.",
+                    refusal);
         }
     }
 }

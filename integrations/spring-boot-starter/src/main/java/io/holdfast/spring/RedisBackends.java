@@ -1,48 +1,94 @@
 package io.holdfast.spring;
 
-import io.holdfast.redis.RedisAddress;
+import io.holdfast.LockInspector;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.ssl.SslBundle;
 
-/** From properties to back ends in Redis. */
-final class RedisBackends {
+/**
+ * From addresses and properties to back ends in Redis.
+ *
+ * @param resources of the application; null for the back ends' own
+ * @param customizers in their order
+ */
+record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendCustomizer> customizers) {
 
-    private RedisBackends() {}
-
-    static LockBackend redis(HoldfastProperties.Redis properties) {
-        boolean isCluster = !properties.clusterUris().isEmpty();
-        if (isCluster == (properties.uri() != null)) {
+    RedisLockBackend.Builder redis(RedisLockConnectionDetails connection, String keyPrefix) {
+        RedisURI uri = connection.getUri();
+        List<RedisURI> cluster = connection.getClusterUris();
+        if (cluster.isEmpty() == (uri == null)) {
             throw new InvalidLockPropertiesException(
-                    isCluster
-                            ? "holdfast.redis.uri and holdfast.redis.cluster-uris are both set."
-                            : "holdfast.backend is redis, but neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set.",
-                    "Set the first for a standalone server or sentinels, such as redis://localhost:6379, the second for a cluster.");
+                    "The RedisLockConnectionDetails bean names %s."
+                            .formatted(uri == null ? "no server" : "both a server and a cluster"),
+                    "Return an address from one of getUri and getClusterUris.");
         }
-        RedisLockBackend.Builder builder = properties.uri() != null
-                ? RedisLockBackend.builder(address("holdfast.redis.uri", properties.uri()))
-                : RedisLockBackend.clusterBuilder(addresses("holdfast.redis.cluster-uris", properties.clusterUris()));
-        return builder.keyPrefix(properties.keyPrefix()).build();
+        SslBundle bundle = connection.getSslBundle();
+        RedisLockBackend.Builder builder = uri != null
+                ? RedisLockBackend.builder(RedisTls.address(uri, bundle))
+                : RedisLockBackend.clusterBuilder(
+                        cluster.stream().map(it -> RedisTls.address(it, bundle)).toList());
+        return customized(RedisTls.certificates(builder, bundle).keyPrefix(keyPrefix));
     }
 
-    static LockBackend redlock(HoldfastProperties.Redlock properties, Duration leaseDuration) {
-        List<RedisURI> servers = addresses("holdfast.redlock.uris", properties.uris());
+    static LockBackend redlock(List<RedisLockBackend.Builder> masters, List<RedlockBackendCustomizer> ofTheMajority) {
+        return over(RedisLockBackend.buildTogether(masters), ofTheMajority);
+    }
+
+    /** Of the locks that a majority knows. */
+    static LockInspector inspector(List<RedisLockBackend.Builder> masters) {
+        Map<String, LockInspector> inspectors = new LinkedHashMap<>();
+        masters.forEach(master -> inspectors.put("redis " + (inspectors.size() + 1), master.inspector()));
+        return RedlockBackend.inspector(inspectors);
+    }
+
+    List<RedisLockBackend.Builder> masters(
+            RedlockConnectionDetails connection, HoldfastProperties.Redlock properties, Duration leaseDuration) {
+        List<RedisURI> servers = connection.getUris();
+        SslBundle bundle = connection.getSslBundle();
         Duration quarantine = quarantine(properties.quarantine(), leaseDuration);
-        requireOddNumber(servers.size());
-        requireDistinct(servers);
-        // All is checked before there is one that somebody would have to close.
-        List<RedisLockBackend.Builder> masters = servers.stream()
-                .map(server -> RedisLockBackend.builder(server)
+        String source = RedisAddresses.sourceOf(connection);
+        requireOddNumber(source, servers.size());
+        requireDistinct(source, servers);
+        // All of a master is checked before there is one that has to be closed.
+        return servers.stream()
+                .map(server -> RedisTls.certificates(RedisLockBackend.builder(RedisTls.address(server, bundle)), bundle)
                         .keyPrefix(properties.keyPrefix())
                         .quarantine(quarantine))
+                .map(this::customized)
                 .toList();
-        return RedlockBackend.over(RedisLockBackend.buildTogether(masters));
+    }
+
+    static LockBackend over(List<RedisLockBackend> masters, List<RedlockBackendCustomizer> customizers) {
+        try {
+            RedlockBackend.Builder builder = RedlockBackend.builder(masters);
+            for (RedlockBackendCustomizer customizer : customizers) {
+                builder = customizer.customize(builder);
+            }
+            return builder.build();
+        } catch (RuntimeException refused) {
+            for (RedisLockBackend master : masters) {
+                var unused = master.close(); // begins by the call
+            }
+            throw refused;
+        }
+    }
+
+    private RedisLockBackend.Builder customized(RedisLockBackend.Builder given) {
+        RedisLockBackend.Builder builder = resources == null ? given : given.resources(resources);
+        for (RedisLockBackendCustomizer customizer : customizers) {
+            builder = customizer.customize(builder);
+        }
+        return builder;
     }
 
     /** By default the longest lease that this client hands out, as far as properties say. */
@@ -59,39 +105,24 @@ final class RedisBackends {
         return set;
     }
 
-    private static void requireOddNumber(int servers) {
+    private static void requireOddNumber(String source, int servers) {
         if (servers < 3 || servers % 2 == 0) {
             throw new InvalidLockPropertiesException(
-                    "holdfast.redlock.uris has %d servers.".formatted(servers),
+                    "%s has %d servers.".formatted(source, servers),
                     "Name an odd number of them, three at least: when one is away, the others must be a majority.");
         }
     }
 
     /** One server that is there twice would have two votes. */
-    private static void requireDistinct(List<RedisURI> servers) {
+    private static void requireDistinct(String source, List<RedisURI> servers) {
         Set<String> seen = new HashSet<>();
         for (RedisURI server : servers) {
             String place = server.getHost() + ":" + server.getPort();
             if (server.getHost() != null && !seen.add(place)) {
                 throw new InvalidLockPropertiesException(
-                        "holdfast.redlock.uris has the server %s twice.".formatted(place),
+                        "%s has the server %s twice.".formatted(source, place),
                         "Name servers that know nothing of each other, each of them once.");
             }
-        }
-    }
-
-    private static List<RedisURI> addresses(String property, List<String> texts) {
-        return texts.stream().map(text -> address(property, text)).toList();
-    }
-
-    /** What is wrong with an address is said without repeating it: it may hold a password. */
-    private static RedisURI address(String property, String text) {
-        try {
-            return RedisAddress.parse(text);
-        } catch (IllegalArgumentException unreadable) {
-            throw new InvalidLockPropertiesException(
-                    property + " has a value that is no address of Redis.",
-                    "What is wrong: %s.".formatted(unreadable.getMessage()));
         }
     }
 }

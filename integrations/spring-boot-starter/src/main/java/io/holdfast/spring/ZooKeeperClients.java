@@ -1,6 +1,5 @@
 package io.holdfast.spring;
 
-import io.holdfast.spi.LockBackend;
 import io.holdfast.spring.HoldfastProperties.Zookeeper;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import java.nio.charset.StandardCharsets;
@@ -27,16 +26,16 @@ final class ZooKeeperClients {
     private ZooKeeperClients() {}
 
     /** Not started. */
-    static CuratorFramework own(Zookeeper properties) {
+    static CuratorFramework own(Zookeeper properties, String connectString) {
         Duration session = session(properties);
         Duration connect = session.compareTo(LONGEST_CONNECT) < 0 ? session : LONGEST_CONNECT;
         CuratorFrameworkFactory.Builder client = CuratorFrameworkFactory.builder()
-                .connectString(properties.connectString())
+                .connectString(connectString)
                 .sessionTimeoutMs(Math.toIntExact(session.toMillis()))
                 .connectionTimeoutMs(Math.toIntExact(connect.toMillis()))
                 // For Curator's own connection only: the locks' requests are repeated by the lock client.
                 .retryPolicy(new ExponentialBackoffRetry(50, 3));
-        requireThatItFits(properties);
+        requireThatItFits(properties, true);
         if (properties.auth() != null) {
             client.authorization(scheme(properties), properties.auth().getBytes(StandardCharsets.UTF_8));
         }
@@ -58,13 +57,24 @@ final class ZooKeeperClients {
      * The back end.
      *
      * @param client the starter's own or the application's
+     * @param isOwn which of them
      */
-    static LockBackend backend(Zookeeper properties, CuratorFramework client) {
-        requireThatItFits(properties);
+    static ZooKeeperLockBackend.Builder backEnd(
+            Zookeeper properties,
+            CuratorFramework client,
+            boolean isOwn,
+            List<ZooKeeperLockBackendCustomizer> customizers) {
+        requireThatItFits(properties, isOwn);
         ZooKeeperLockBackend.Builder builder =
                 ZooKeeperLockBackend.builder(client).root(properties.root());
         Zookeeper.Acl acl = acl(properties);
-        return (acl == null ? builder : builder.acl(new Everywhere(rights(acl)))).build();
+        if (acl != null) {
+            builder = builder.acl(new Everywhere(rights(acl)));
+        }
+        for (ZooKeeperLockBackendCustomizer customizer : customizers) {
+            builder = customizer.customize(builder);
+        }
+        return builder;
     }
 
     /** With credentials, nodes are for those who have the same, unless the properties say otherwise. Null: as the client does. */
@@ -84,14 +94,14 @@ final class ZooKeeperClients {
     }
 
     /** What is said here never repeats the credentials. */
-    private static void requireThatItFits(Zookeeper properties) {
+    private static void requireThatItFits(Zookeeper properties, boolean isOwn) {
         String auth = properties.auth();
         if (auth == null && properties.authScheme() != null) {
             throw new InvalidLockPropertiesException(
                     "holdfast.zookeeper.auth-scheme is set, but holdfast.zookeeper.auth is not.",
                     "Set both, such as digest and user:password, or neither.");
         }
-        if (auth != null && properties.connectString() == null) {
+        if (auth != null && !isOwn) {
             throw new InvalidLockPropertiesException(
                     "holdfast.zookeeper.auth is set, but the client is the application's own CuratorFramework.",
                     "Give that client its authorization where it is built, or set holdfast.zookeeper.connect-string.");
@@ -101,7 +111,7 @@ final class ZooKeeperClients {
                     "holdfast.zookeeper.auth has a value that scheme digest does not know.",
                     "Write it as user:password.");
         }
-        if (auth == null && properties.connectString() != null && properties.acl() == Zookeeper.Acl.CREATOR) {
+        if (auth == null && isOwn && properties.acl() == Zookeeper.Acl.CREATOR) {
             throw new InvalidLockPropertiesException(
                     "holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set: the servers would refuse each node.",
                     "Set it, such as user:password, or leave holdfast.zookeeper.acl out.");

@@ -182,12 +182,7 @@ class BackEndChoiceTest {
     }
 
     private static void assertRefused(AssertableApplicationContext context, String... messages) {
-        assertThat(context)
-                .getFailure()
-                .rootCause()
-                .isInstanceOf(InvalidLockPropertiesException.class)
-                .message()
-                .contains(messages);
+        assertThat(Refusal.of(context)).message().contains(messages);
     }
 
     @Test
@@ -208,7 +203,7 @@ class BackEndChoiceTest {
                 .withBean(LockClient.class, () -> mine)
                 .run(context -> {
                     assertThat(context).getBean(LockClient.class).isSameAs(mine);
-                    assertThat(context).doesNotHaveBean(LockBackend.class).doesNotHaveBean(LockClientLifecycle.class);
+                    assertThat(context).doesNotHaveBean(LockBackend.class);
                 });
     }
 
@@ -242,15 +237,28 @@ class BackEndChoiceTest {
                         .hasMessageContaining("Add " + artifacts + " to the dependencies"));
     }
 
-    @Test
-    void noChoiceIsNoChoice() {
-        refused("holdfast.backend is not set");
+    @ParameterizedTest
+    @ValueSource(strings = {"holdfast.backend=", "any=thing"})
+    void withoutAChoiceThereIsNoClient(String property) {
+        runner.withPropertyValues(property)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(LockClient.class)
+                        .doesNotHaveBean(LockBackend.class));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"memory ", " MEMORY", "mem-ory"})
+    void aChoiceIsReadAsSpringReadsEnumerations(String value) {
+        runner.withSystemProperties("holdfast.backend=" + value)
+                .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(InMemoryLockBackend.class));
     }
 
     @Test
-    void anUnknownBackEndIsRefused() {
-        runner.withPropertyValues("holdfast.backend=postgres")
-                .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("postgres"));
+    void anUnknownBackEndIsNamedWithThoseThatThereAre() {
+        refused(
+                "holdfast.backend is 'postgres', which is no back end. Set it to memory, redis, redlock, zookeeper or r2dbc.",
+                "holdfast.backend=postgres");
     }
 
     @ParameterizedTest
@@ -319,8 +327,10 @@ class BackEndChoiceTest {
 
     @Test
     void addressesAreNotPrinted() {
-        HoldfastProperties.Redis redis = new HoldfastProperties.Redis("redis://:secret@h", List.of(), "p:");
-        HoldfastProperties.Redlock redlock = new HoldfastProperties.Redlock(List.of("redis://:secret@h"), null, "p:");
+        HoldfastProperties.Redis redis = new HoldfastProperties.Redis(
+                "redis://:secret@h", List.of(), "p:", new HoldfastProperties.Ssl(null), false);
+        HoldfastProperties.Redlock redlock = new HoldfastProperties.Redlock(
+                List.of("redis://:secret@h"), null, "p:", new HoldfastProperties.Ssl(null), false);
         HoldfastProperties.Zookeeper zookeeper = new HoldfastProperties.Zookeeper(
                 "h:2181", "/holdfast", Duration.ofSeconds(30), "digest", "me:secret", null);
         assertThat(redis + " " + redlock + " " + zookeeper).doesNotContain("secret");
@@ -328,19 +338,24 @@ class BackEndChoiceTest {
 
     @Test
     void whatIsWrongIsShownWithoutAStackTrace() {
-        runner.run(context -> {
+        runner.withPropertyValues("holdfast.backend=etcd").run(context -> {
             var analysis = new InvalidLockPropertiesAnalyzer().analyze(context.getStartupFailure());
-            assertThat(analysis.getDescription()).startsWith("holdfast.backend is not set");
+            assertThat(analysis.getDescription()).startsWith("holdfast.backend is 'etcd'");
             assertThat(analysis.getAction()).isEqualTo("Set it to memory, redis, redlock, zookeeper or r2dbc.");
         });
     }
 
+    @Test
+    void aRefusalOfTheLibraryIsTheCause() {
+        runner.withPropertyValues("holdfast.backend=memory", "holdfast.max-hold-time=1s")
+                .run(context -> assertThat(Refusal.of(context))
+                        .hasCauseInstanceOf(IllegalArgumentException.class)
+                        .cause()
+                        .hasMessageContaining("maxHoldTime must be at least leaseDuration"));
+    }
+
     private void refused(String message, String... properties) {
         runner.withPropertyValues(properties)
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .isInstanceOf(InvalidLockPropertiesException.class)
-                        .hasMessageContaining(message));
+                .run(context -> assertThat(Refusal.of(context)).hasMessageContaining(message));
     }
 }

@@ -6,8 +6,11 @@ import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.micrometer.LockFamilies;
 import io.holdfast.micrometer.LockMetrics;
+import io.holdfast.micrometer.LockObservationContext;
+import io.holdfast.micrometer.LockObservationConvention;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.GlobalObservationConvention;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
@@ -55,6 +58,33 @@ class MetersAndObservationsTest {
                     .hasLowCardinalityKeyValue("lock.family", "stock");
             assertThat(context).doesNotHaveBean(LockMetrics.class);
         });
+    }
+
+    @Test
+    void aConventionOfTheApplicationNamesTheObservationsInTheFamiliesOfTheApplication() {
+        TestObservationRegistry observations = TestObservationRegistry.create();
+        observations.observationConfig().observationConvention(new Named("of.the.registry"));
+        runner.withBean(ObservationRegistry.class, () -> observations)
+                .withBean(LockFamilies.class, () -> LockFamilies.of(name -> "all"))
+                .withBean(LockObservationConvention.class, () -> new Named("my.lock"))
+                .run(context -> {
+                    use(context.getBean(LockClient.class));
+
+                    TestObservationRegistryAssert.assertThat(observations)
+                            .hasNumberOfObservationsEqualTo(1)
+                            .hasObservationWithNameEqualTo("my.lock")
+                            .that()
+                            .hasLowCardinalityKeyValue("lock.family", "all");
+                });
+    }
+
+    private record Named(String name)
+            implements LockObservationConvention, GlobalObservationConvention<LockObservationContext> {
+
+        @Override
+        public String getName() {
+            return name;
+        }
     }
 
     @Test

@@ -54,8 +54,12 @@ final class Call<T> extends BaseSubscriber<T> {
 
     private static void giveUp(@Nullable Call<?> call) {
         if (call != null) {
-            call.giveUp(new CancellationException("the wait for lock '%s' was given up".formatted(call.lock)));
+            call.giveUp();
         }
+    }
+
+    void giveUp() {
+        giveUp(new CancellationException("the wait for lock '%s' was given up".formatted(lock)));
     }
 
     /** Does nothing after the turn has begun. */

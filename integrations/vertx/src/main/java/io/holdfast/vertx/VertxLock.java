@@ -12,6 +12,7 @@ import io.holdfast.ReactiveLock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
@@ -23,8 +24,9 @@ import reactor.core.publisher.Mono;
  * context of results, undeployment and re-entrancy are said.
  *
  * <p><b>How a wait ends without the lock.</b> A future cannot be cancelled, so its end is decided beforehand: by
- * {@link LockOptions#waitTimeout()}, by {@link #giveUpWhen}, or by {@link VertxLocks#close()}. Each gives up the place in the queue, and a
- * lock that is granted all the same is released.
+ * {@link LockOptions#waitTimeout()}, by {@link #giveUpAfter} or {@link #giveUpWhen}, or by {@link VertxLocks#close()}. Each gives up the place in the
+ * queue, and a lock that is granted all the same is released. {@link Future#timeout} on a result of {@code acquire} does none of that: the lease comes
+ * later, is renewed, and holds the lock until the garbage collector finds it.
  *
  * <p><b>Failures</b> of all methods: {@link LockTimeoutException} when {@code waitTimeout} is over (not of {@code tryAcquire});
  * {@link CancellationException} when it was given up; {@link LockClosedException} when the view
@@ -38,12 +40,19 @@ public final class VertxLock {
     private final Vertx vertx;
     private final OpenCalls calls;
     private final @Nullable Future<?> end;
+    private final @Nullable Duration patience;
 
-    VertxLock(ReactiveLock lock, Vertx vertx, OpenCalls calls, @Nullable Future<?> end) {
+    VertxLock(ReactiveLock lock, Vertx vertx, OpenCalls calls) {
+        this(lock, vertx, calls, null, null);
+    }
+
+    private VertxLock(
+            ReactiveLock lock, Vertx vertx, OpenCalls calls, @Nullable Future<?> end, @Nullable Duration patience) {
         this.lock = lock;
         this.vertx = vertx;
         this.calls = calls;
         this.end = end;
+        this.patience = patience;
     }
 
     /**
@@ -63,7 +72,7 @@ public final class VertxLock {
      * @throws IllegalArgumentException if the options do not fit the client's operation timeout
      */
     public VertxLock with(LockOptions options) {
-        return new VertxLock(lock.with(options), vertx, calls, end);
+        return new VertxLock(lock.with(options), vertx, calls, end, patience);
     }
 
     /**
@@ -74,7 +83,23 @@ public final class VertxLock {
      * @return a copy; this lock stays as it is, and an event that was given to it is replaced
      */
     public VertxLock giveUpWhen(Future<?> event) {
-        return new VertxLock(lock, vertx, calls, requireNonNull(event, "event"));
+        return new VertxLock(lock, vertx, calls, requireNonNull(event, "event"), patience);
+    }
+
+    /**
+     * The same lock, whose waits are given up after a time; all options stay as they are. This, or {@link LockOptions#waitTimeout()}, in place of
+     * {@link Future#timeout}, which ends the future and not the wait: the lock is granted later all the same, and nothing releases it.
+     *
+     * @param time counted from the call; at least 1 ms
+     * @return a copy; this lock stays as it is, and a time that was given to it is replaced
+     * @throws IllegalArgumentException if it is less than 1 ms
+     */
+    public VertxLock giveUpAfter(Duration time) {
+        if (time.toMillis() < 1) {
+            throw new IllegalArgumentException(
+                    "the time after which a wait is given up must be at least 1 ms, but is " + time);
+        }
+        return new VertxLock(lock, vertx, calls, end, time);
     }
 
     /**
@@ -111,17 +136,24 @@ public final class VertxLock {
         requireNonNull(work, "work");
         Context context = vertx.getOrCreateContext();
         Call<T> call = new Call<>(lock.name(), context, calls);
-        return call.start(
-                lock.withLock(lease -> call.turn(() -> work.apply(new VertxLease(lease, vertx)), () -> {})), end);
+        return start(call, lock.withLock(lease -> call.turn(() -> work.apply(new VertxLease(lease, vertx)), () -> {})));
     }
 
     private Future<Optional<VertxLease>> lease(Mono<LockLease> acquire) {
         Context context = vertx.getOrCreateContext();
         Call<Optional<VertxLease>> call = new Call<>(lock.name(), context, calls);
-        return call.start(
+        return start(
+                call,
                 acquire.flatMap(lease -> call.turn(() -> handOver(lease), () -> VertxLease.giveBack(lease)))
-                        .defaultIfEmpty(Optional.empty()),
-                end);
+                        .defaultIfEmpty(Optional.empty()));
+    }
+
+    private <T> Future<T> start(Call<T> call, Mono<T> steps) {
+        if (patience == null) {
+            return call.start(steps, end);
+        }
+        long timer = vertx.setTimer(patience.toMillis(), unused -> call.giveUp());
+        return call.start(steps, end).onComplete(unused -> vertx.cancelTimer(timer));
     }
 
     private Future<Optional<VertxLease>> handOver(LockLease granted) {

@@ -4,9 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
+import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 
 /**
  * The locks of a client as futures of Vert.x, for one verticle. Cheap, and made where it is used; the client behind it is shared:
@@ -67,6 +69,25 @@ public final class VertxLocks {
     }
 
     /**
+     * Options from the configuration of a verticle, with the names of {@link LockOptions.Builder}:
+     *
+     * <pre>{@code
+     * {"leaseDuration": "10s", "waitTimeout": "500ms", "autoRenew": true, "maxHoldTime": "5m", "minHoldTime": "1s", "reentrant": true,
+     *  "backoff": {"first": "20ms", "max": "1s", "jitter": 0.5}}
+     * }</pre>
+     *
+     * <p>All of them may be left out. A duration is a text: a whole number with one of the units {@code ms}, {@code s}, {@code m} and {@code h}, or as ISO
+     * 8601 has it, such as {@code PT10S}. A {@code backoff} may also be {@code {"fixed": "100ms"}}, with or without {@code jitter}.
+     *
+     * @param configuration such as {@code config().getJsonObject("locks")}
+     * @return options, for {@code LockClient.Builder.options} or {@link VertxLock#with}
+     * @throws IllegalArgumentException if a name is unknown, a value has another type or is out of range, or two options do not fit; it names them
+     */
+    public static LockOptions options(JsonObject configuration) {
+        return JsonOptions.of(configuration);
+    }
+
+    /**
      * An exclusive lock.
      *
      * @param name 1 to 512 bytes in UTF-8, any characters, not blank
@@ -84,7 +105,7 @@ public final class VertxLocks {
      * @return the same lock; nothing was sent
      */
     public VertxLock lock(ReactiveLock lock) {
-        return new VertxLock(requireNonNull(lock, "lock"), vertx, calls, null);
+        return new VertxLock(requireNonNull(lock, "lock"), vertx, calls);
     }
 
     /**

@@ -32,6 +32,8 @@ final class Actor {
     private final SplittableRandom candidates;
     private final SplittableRandom permits;
     private final SplittableRandom successions;
+    private final SplittableRandom leastHolds;
+    private final UsersCode users;
     private final List<Actor> crew;
     private int deedsLeft;
     private int holds;
@@ -57,6 +59,8 @@ final class Actor {
         candidates = world.chancesOf("elections", number);
         permits = world.chancesOf("permits", number);
         successions = world.chancesOf("successions", number);
+        leastHolds = world.chancesOf("least holds", number);
+        users = new UsersCode(member.host(), plan, number, this::tryAnother);
         deedsLeft = plan.deeds();
         later(world.between(0, plan.lease().toNanos() / 4), this::act);
     }
@@ -115,16 +119,41 @@ final class Actor {
             options = options.maxHoldTime(plan.lease().multipliedBy(2));
         }
         int taken = 1 + permits.nextInt(key.permits());
+        Duration least = leastHold(key);
+        if (!least.isZero()) {
+            options = options.minHoldTime(least);
+        }
         ReactiveLock lock = member.lock(key, taken, options.build());
         long operation = member.asks(key, taken);
+        if (!least.isZero()) {
+            member.holdsAtLeast(operation, least);
+        }
         world.trace("%s#%d asks for %d of %s", member.host(), operation, taken, key);
         Runnable over = once();
+        if (users.streams()) {
+            streamed(operation, key, lock, over);
+            return;
+        }
         switch (world.below(plan.isTight() ? 7 : 10)) {
             case 0, 1, 2, 3 -> scoped(operation, key, lock, over);
             case 4, 5, 6 -> byHand(operation, key, lock.acquire(), over);
             case 7 -> byHand(operation, key, lock.tryAcquire(), over);
             default -> impatient(operation, key, lock, over);
         }
+    }
+
+    /** In one of so many schedules a third of the users of mutexes want one. */
+    private static final int LEAST_HOLDS_SELDOM = 6;
+
+    private Duration leastHold(LockKey key) {
+        boolean areWanted = !plan.isTight()
+                && !plan.is(Plan.Weather.CALM)
+                && key.kind() == LockKind.MUTEX
+                && member.canHoldAtLeast()
+                && world.chancesOf("least holds", -1).nextInt(LEAST_HOLDS_SELDOM) == 0;
+        return areWanted && leastHolds.nextInt(3) == 0
+                ? Duration.ofNanos(leastHolds.nextLong(World.ms(1), plan.lease().toNanos() * 6 / 10))
+                : Duration.ZERO;
     }
 
     /** The end of an acquisition without a lease, or of all that came after the lease. */
@@ -138,6 +167,38 @@ final class Actor {
         over.run();
     }
 
+    /** From wherever users' code is called. */
+    private void tryAnother() {
+        LockKey key = keys.get(successions.nextInt(keys.size()));
+        LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
+        long operation = member.asks(key, 1);
+        world.trace("%s#%d asks for one of %s, in users' code", member.host(), operation, key);
+        boolean[] has = new boolean[1];
+        member.lock(key, options)
+                .tryAcquire()
+                .subscribe(
+                        lease -> {
+                            has[0] = true;
+                            member.acquired(operation, lease);
+                            member.ends(operation, "releases");
+                            lease.release().subscribe(nothing -> {}, error -> {});
+                        },
+                        error -> member.gaveUp(operation, RecoveryCheck.FAILED + " " + error.getMessage()),
+                        () -> {
+                            if (!has[0]) {
+                                member.gaveUp(operation, "empty");
+                            }
+                        });
+    }
+
+    private void streamed(long operation, LockKey key, ReactiveLock lock, Runnable over) {
+        boolean[] has = new boolean[1];
+        world.trace("%s#%d takes elements under %s", member.host(), operation, key);
+        Disposable under = new StreamedWork(member, operation, users)
+                .start(lock, has, error -> failed(operation, has, error, over), over);
+        leaveSometimes(operation, has, under, over);
+    }
+
     private void scoped(long operation, LockKey key, ReactiveLock lock, Runnable over) {
         boolean[] has = new boolean[1];
         boolean hasViews = key.kind() != LockKind.SEMAPHORE;
@@ -147,6 +208,7 @@ final class Actor {
         Disposable under = lock.withLock(lease -> {
                     has[0] = true;
                     member.acquired(operation, lease);
+                    beginWork(operation);
                     Mono<Long> work = Mono.delay(hold(), member.host());
                     Mono<Long> all = isNested
                             ? work.then(hasViews ? lock.withLock(inner -> within(lease, inner)) : aLittle())
@@ -157,6 +219,15 @@ final class Actor {
                 })
                 .subscribe(nothing -> {}, error -> failed(operation, has, error, over), over);
         leaveSometimes(operation, has, under, over);
+    }
+
+    private void beginWork(long operation) {
+        try {
+            users.isCalledAndMayThrow();
+        } catch (UsersCode.Mistake mistake) {
+            member.ends(operation, "throws");
+            throw mistake;
+        }
     }
 
     private Mono<Long> within(LockLease outer, LockLease inner) {
@@ -217,7 +288,14 @@ final class Actor {
 
     private void believe(long operation, LockLease lease) {
         member.acquired(operation, lease);
-        lease.onLoss().subscribe(reason -> member.loses(operation, reason.toString()), error -> {});
+        lease.onLoss()
+                .subscribe(
+                        reason -> {
+                            member.loses(operation, reason.toString());
+                            users.isCalledAndMayThrow();
+                        },
+                        error -> {});
+        users.isCalled();
     }
 
     private void release(long operation, LockLease lease, Runnable over) {
@@ -233,7 +311,8 @@ final class Actor {
     private void downgrade(long operation, LockKey key, LockLease lease, Runnable over) {
         long reading = member.goesOn(LockKey.of(LockKind.READ, key.name()), lease.fencingToken());
         world.trace("%s#%d goes on as a reader, as #%d", member.host(), operation, reading);
-        goOn(reading, lease.downgrade(), over);
+        Mono<LockLease> reader = lease.downgrade().doOnNext(it -> endsWith(operation, lease, "is a reader"));
+        goOn(reading, reader, over);
         endsWith(operation, lease, "is to be a reader");
     }
 
@@ -241,19 +320,16 @@ final class Actor {
     private void handOn(long operation, LockKey key, LockLease lease, Runnable over) {
         Actor heir = crew.get(successions.nextInt(crew.size()));
         long transport = successions.nextLong(plan.lease().toNanos() / 8);
-        heir.holds++;
         lease.export()
                 .subscribe(
                         text -> {
+                            heir.holds++;
                             world.after(
                                     transport,
                                     () -> heir.member.host().arrive(() -> heir.adopt(key, lease.fencingToken(), text)));
                             handedOn(over);
                         },
-                        error -> {
-                            heir.holds--;
-                            handedOn(over);
-                        });
+                        error -> handedOn(over));
         endsWith(operation, lease, "hands its lease on");
     }
 

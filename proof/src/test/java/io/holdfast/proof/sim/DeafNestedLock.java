@@ -6,31 +6,14 @@ import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import java.util.Optional;
 import java.util.function.Function;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A lock whose nested work hears of the loss of the outermost lease, and not of its release: it goes on without the lock. */
-record DeafNestedLock(ReactiveLock real) implements ReactiveLock {
-
-    @Override
-    public String name() {
-        return real.name();
-    }
+record DeafNestedLock(ReactiveLock real) implements ForwardingLock {
 
     @Override
     public ReactiveLock with(LockOptions options) {
         return new DeafNestedLock(real.with(options));
-    }
-
-    @Override
-    public Mono<LockLease> tryAcquire() {
-        return real.tryAcquire();
-    }
-
-    @Override
-    public Mono<LockLease> acquire() {
-        return real.acquire();
     }
 
     @Override
@@ -56,15 +39,5 @@ record DeafNestedLock(ReactiveLock real) implements ReactiveLock {
         Mono<T> deaf =
                 Mono.usingWhen(real.acquire(), work, view -> view.release().onErrorComplete());
         return Mono.firstWithSignal(deaf, loss);
-    }
-
-    @Override
-    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
-        return real.withLockMany(work);
-    }
-
-    @Override
-    public Mono<LockLease> current() {
-        return real.current();
     }
 }

@@ -3,10 +3,22 @@ package io.holdfast.proof.sim;
 import io.holdfast.proof.sim.Network.Manners;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.Predicate;
 
 /** Breaks things at any time, and repairs all of them in the end. */
 final class Faults {
+
+    /** In one of so many schedules. */
+    private static final int SELDOM = 5;
+
+    private static final List<String> REFUSALS = List.of(
+            "READONLY You can't write against a read only replica.",
+            "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "LOADING Redis is loading the dataset in memory",
+            "BUSY Redis is busy running a script.",
+            "NOPERM this user has no permissions to run the 'evalsha' command");
 
     private final World world;
     private final Plan plan;
@@ -34,6 +46,34 @@ final class Faults {
     void planWithin(long nanos) {
         for (int i = 0; i < plan.faults(); i++) {
             world.at(world.between(0, nanos), plan.isTight() ? this::silence : this::happen);
+        }
+        if (!plan.isTight() && !plan.is(Plan.Weather.CALM)) {
+            planOfRedis(nanos);
+        }
+    }
+
+    /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */
+    private void planOfRedis(long nanos) {
+        SplittableRandom chances = world.chancesOf("faults of Redis", 0);
+        boolean refuses = chances.nextInt(SELDOM) == 0;
+        boolean saves = chances.nextInt(SELDOM) == 0;
+        for (Server server : store.servers()) {
+            if (server instanceof SimulatedRedis redis) {
+                for (int i = 0; refuses && i < 2; i++) {
+                    String error = REFUSALS.get(chances.nextInt(REFUSALS.size()));
+                    long length = chances.nextLong(1, 2 * plan.lease().toNanos());
+                    world.at(chances.nextLong(nanos), () -> unlessOver(() -> redis.refuse(error, length)));
+                }
+                for (int i = 0; saves && i < 3; i++) {
+                    world.at(chances.nextLong(nanos), () -> unlessOver(redis::save));
+                }
+            }
+        }
+    }
+
+    private void unlessOver(Runnable fault) {
+        if (!isOver) {
+            fault.run();
         }
     }
 
@@ -156,7 +196,9 @@ final class Faults {
     }
 
     private void killUnlessLast(Host host) {
-        if (hosts.stream().filter(it -> !it.isDead()).count() > 1) {
+        if (host.isBlocked()) {
+            host.pause(aWhile()); // what is blocked would go on as if it were alive
+        } else if (hosts.stream().filter(it -> !it.isDead()).count() > 1) {
             host.kill();
             // What it has sent may still arrive; then the system of that machine closes its connections.
             store.servers()
@@ -175,6 +217,9 @@ final class Faults {
         store.servers().forEach(server -> {
             server.resume();
             server.start();
+            if (server instanceof SimulatedRedis redis) {
+                redis.refuseNoMore();
+            }
         });
     }
 }

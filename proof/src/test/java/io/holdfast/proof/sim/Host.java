@@ -1,17 +1,20 @@
 package io.holdfast.proof.sim;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One process: its monotonic clock, which runs a little faster or slower than the true time, its timer, and what arrives for it from the
- * network. While it is paused nothing runs in it; then everything does, late: timers in their order, arrivals in theirs, and the two mixed,
- * since they are different threads. A process that was killed runs nothing any more.
+ * One process: its monotonic clock, which runs a little faster or slower than the true time, and its threads: the timer, the one of what
+ * arrives from the network, and the one to which signals may be delivered. While it is paused nothing runs in it; then everything does, late:
+ * timers in their order, arrivals in theirs, and these mixed, since they are different threads. While users' code blocks one of the threads,
+ * the others go on. A process that was killed runs nothing any more.
  */
 public final class Host implements Scheduler {
 
@@ -19,9 +22,14 @@ public final class Host implements Scheduler {
     private final String name;
     private final double rate;
     private final long origin;
-    private final Deque<Runnable> lateTimers = new ArrayDeque<>();
-    private final Deque<Runnable> lateArrivals = new ArrayDeque<>();
-    private Runnable afterArrival = () -> {};
+    private final Line timers = new Line();
+    private final Line arrivals = new Line();
+    private final Line signals = new Line();
+    private final List<Runnable> afterArrival = new ArrayList<>();
+
+    /** The thread that runs now; null when none does. */
+    private @Nullable Line current;
+
     private boolean isPaused;
     private boolean isDead;
     private int pauses;
@@ -51,9 +59,89 @@ public final class Host implements Scheduler {
         return (long) (localNanos / rate);
     }
 
-    /** Called after each arrival was handled. */
+    /** One thread: what it has not done yet, since the process was paused, or the thread was blocked. */
+    private final class Line {
+
+        private final Deque<Runnable> late = new ArrayDeque<>();
+        private boolean isBlocked;
+
+        void take(Runnable task) {
+            if (isPaused || isBlocked || !late.isEmpty()) {
+                late.add(task);
+            } else {
+                run(task);
+            }
+        }
+
+        void run(Runnable task) {
+            Line before = current;
+            current = this;
+            try {
+                task.run();
+            } finally {
+                current = before;
+            }
+        }
+
+        boolean canGoOn() {
+            return !isBlocked && !late.isEmpty();
+        }
+    }
+
+    /** Called after each arrival was handled, and each signal. */
     public void afterArrival(Runnable observer) {
-        afterArrival = observer;
+        afterArrival.add(observer);
+    }
+
+    private void observe() {
+        afterArrival.forEach(Runnable::run);
+    }
+
+    /** Users' code that runs now keeps its thread for so long. Each of the others goes on, unless it is blocked, too. */
+    public void block(long nanos) {
+        Line mine = current;
+        if (mine == null || mine.isBlocked || isDead) {
+            return;
+        }
+        world.trace("users' code of %s blocks the thread of its %s for %.3f ms", name, nameOf(mine), nanos / 1e6);
+        mine.isBlocked = true;
+        world.blockUntil(world.now() + nanos);
+        while (isPaused && !isDead) {
+            world.blockUntil(world.now() + World.ms(1));
+        }
+        mine.isBlocked = false;
+        current = mine;
+        if (mine.canGoOn()) {
+            world.after(0, this::catchUp);
+        }
+    }
+
+    private String nameOf(Line line) {
+        return line == timers ? "timer" : line == arrivals ? "connections" : "signals";
+    }
+
+    /** Whether users' code keeps a thread of it. */
+    public boolean isBlocked() {
+        return timers.isBlocked || arrivals.isBlocked || signals.isBlocked;
+    }
+
+    /** The thread to which signals may be delivered. */
+    public Scheduler signals() {
+        return new SignalScheduler(this);
+    }
+
+    /** Something for that thread now. */
+    void signal(Runnable task) {
+        if (!isDead) {
+            world.after(0, () -> {
+                if (!isDead) {
+                    signals.take(() -> {
+                        task.run();
+                        observe();
+                    });
+                }
+            });
+        }
     }
 
     public boolean isDead() {
@@ -66,14 +154,15 @@ public final class Host implements Scheduler {
 
     /** It has not done yet what was due while it was paused, or is paused now. */
     public boolean isBehind() {
-        return isPaused || !lateTimers.isEmpty() || !lateArrivals.isEmpty();
+        return isPaused || isBlocked() || !timers.late.isEmpty() || !arrivals.late.isEmpty() || !signals.late.isEmpty();
     }
 
     public void kill() {
         world.trace("%s is killed", name);
         isDead = true;
-        lateTimers.clear();
-        lateArrivals.clear();
+        timers.late.clear();
+        arrivals.late.clear();
+        signals.late.clear();
     }
 
     /** It runs nothing for a while. */
@@ -101,41 +190,37 @@ public final class Host implements Scheduler {
     }
 
     private void catchUp() {
-        if (isPaused || isDead || (lateTimers.isEmpty() && lateArrivals.isEmpty())) {
+        Line next = isPaused || isDead ? null : nextLate();
+        if (next == null) {
             return;
         }
-        boolean isTimer = !lateTimers.isEmpty() && (lateArrivals.isEmpty() || world.chance(0.5));
-        if (isTimer) {
-            lateTimers.poll().run();
-        } else {
-            lateArrivals.poll().run();
-            afterArrival.run();
-        }
+        next.run(next.late.poll());
         world.after(world.between(0, 50_000), this::catchUp);
+    }
+
+    private @Nullable Line nextLate() {
+        if (signals.canGoOn()) {
+            return signals;
+        } else if (timers.canGoOn() && arrivals.canGoOn()) {
+            return world.chance(0.5) ? timers : arrivals;
+        }
+        return timers.canGoOn() ? timers : arrivals.canGoOn() ? arrivals : null;
     }
 
     /** Something for it comes from the network now. */
     public void arrive(Runnable task) {
-        if (isDead) {
-            return;
-        }
-        if (isPaused || !lateArrivals.isEmpty()) {
-            lateArrivals.add(task);
-        } else {
-            task.run();
-            afterArrival.run();
+        if (!isDead) {
+            arrivals.take(() -> {
+                task.run();
+                observe();
+            });
         }
     }
 
     /** Something that the process does by itself now, as its timer would. */
     private void ring(Task task) {
-        if (isDead) {
-            return;
-        }
-        if (isPaused || !lateTimers.isEmpty()) {
-            lateTimers.add(task);
-        } else {
-            task.run();
+        if (!isDead) {
+            timers.take(task);
         }
     }
 
@@ -169,7 +254,7 @@ public final class Host implements Scheduler {
 
     @Override
     public Worker createWorker() {
-        return new Hand();
+        return new PlanningWorker(this);
     }
 
     @Override
@@ -202,33 +287,6 @@ public final class Host implements Scheduler {
         @Override
         public boolean isDisposed() {
             return isDisposed;
-        }
-    }
-
-    private final class Hand implements Worker {
-
-        private final Disposable.Composite all = Disposables.composite();
-
-        @Override
-        public Disposable schedule(Runnable task) {
-            return schedule(task, 0, TimeUnit.NANOSECONDS);
-        }
-
-        @Override
-        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            Disposable planned = Host.this.schedule(task, delay, unit);
-            boolean unused = all.add(planned);
-            return planned;
-        }
-
-        @Override
-        public void dispose() {
-            all.dispose();
-        }
-
-        @Override
-        public boolean isDisposed() {
-            return all.isDisposed();
         }
     }
 

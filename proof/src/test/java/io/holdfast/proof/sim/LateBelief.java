@@ -6,10 +6,7 @@ import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -17,7 +14,7 @@ import reactor.core.publisher.Mono;
  *
  * @param wrong what becomes of each lease
  */
-record LateBelief(ReactiveLock real, UnaryOperator<LockLease> wrong) implements ReactiveLock {
+record LateBelief(ReactiveLock real, UnaryOperator<LockLease> wrong) implements ForwardingLock {
 
     static ReactiveLock afterADowngrade(Host host, ReactiveLock real) {
         return new LateBelief(real, lease -> new Lease(lease, host, true));
@@ -25,11 +22,6 @@ record LateBelief(ReactiveLock real, UnaryOperator<LockLease> wrong) implements 
 
     static ReactiveLock afterAnExport(Host host, ReactiveLock real) {
         return new LateBelief(real, lease -> new Lease(lease, host, false));
-    }
-
-    @Override
-    public String name() {
-        return real.name();
     }
 
     @Override
@@ -45,26 +37,6 @@ record LateBelief(ReactiveLock real, UnaryOperator<LockLease> wrong) implements 
     @Override
     public Mono<LockLease> acquire() {
         return real.acquire().map(wrong);
-    }
-
-    @Override
-    public <T> Mono<T> withLock(Mono<T> work) {
-        return real.withLock(work);
-    }
-
-    @Override
-    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
-        return real.withLock(work);
-    }
-
-    @Override
-    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
-        return real.withLockMany(work);
-    }
-
-    @Override
-    public Mono<LockLease> current() {
-        return real.current();
     }
 
     private static final class Lease implements LockLease {

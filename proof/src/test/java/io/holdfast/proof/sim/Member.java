@@ -17,14 +17,20 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.history.HistoryRecorder;
 import io.holdfast.testkit.history.LockOperation;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /** One process with its client, and what it writes down about its leases. */
 final class Member {
@@ -33,9 +39,11 @@ final class Member {
     private final Host host;
     private final World world;
     private final HistoryRecorder recorder;
-    private final LockClient client;
-    private final Set<LockFeature> features;
+    private final Supplier<LockClient> opening;
+    private final List<LockClient> clients = new ArrayList<>();
+    private final Set<LockFeature> features = EnumSet.noneOf(LockFeature.class);
     private final boolean isFair;
+    private final boolean delivers;
     private final Mutant mutant;
     private final List<Held> held = new ArrayList<>();
 
@@ -45,12 +53,21 @@ final class Member {
     /** Acquisitions of many locks, and elections. */
     private final Set<Long> together = new HashSet<>();
 
+    /** How long these keep their lock at least, in nanoseconds. */
+    private final Map<Long, Long> leastHolds = new HashMap<>();
+
     private final Map<String, Long> operationOf = new HashMap<>();
     private final Set<String> armed = new HashSet<>();
     private long asking;
     private int acquired;
     private int lost;
-    private boolean isClosed;
+    private int closed;
+
+    /** The last of its clients. */
+    private LockClient client;
+
+    /** Called with each event of a client. */
+    private Runnable listener = () -> {};
 
     /** A lease, and until when it is known to be valid. */
     private static final class Held {
@@ -73,21 +90,46 @@ final class Member {
             LockOptions options,
             HistoryRecorder recorder,
             boolean isFair,
+            boolean delivers,
             Mutant mutant) {
         this.name = name;
         this.host = host;
         this.mutant = mutant;
         this.recorder = recorder;
         this.isFair = isFair;
+        this.delivers = delivers;
         world = host.world();
-        LockBackend backend = noting(store.backend(host));
-        features = backend.features();
-        client = SimulatedClients.client(host, backend, options, this::happened, false);
+        @Nullable Scheduler signals = delivers ? host.signals() : null;
+        opening = () -> SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, signals);
+        client = open();
         host.afterArrival(this::look);
+    }
+
+    private LockClient open() {
+        LockClient opened = opening.get();
+        clients.add(opened);
+        return opened;
+    }
+
+    /** Its client is closed, whatever it does, and there is another one at once. */
+    void reopen() {
+        if (host.isDead()) {
+            return;
+        }
+        world.trace("%s closes its client, and opens another one", host);
+        LockClient former = client;
+        client = open();
+        close(former);
+    }
+
+    /** From now on, that is called with each event. */
+    void listener(Runnable told) {
+        listener = told;
     }
 
     /** Knows which claim is whose, and who has a place in the queue. */
     private ForwardingLockBackend noting(LockBackend backend) {
+        features.addAll(backend.features());
         return new ForwardingLockBackend() {
             @Override
             public LockBackend delegate() {
@@ -127,10 +169,16 @@ final class Member {
         if (world.isTraced()) {
             world.trace("  %s: %s", host, event);
         }
+        listener.run();
     }
 
     Host host() {
         return host;
+    }
+
+    /** Whether its signals have a thread of their own. */
+    boolean delivers() {
+        return delivers;
     }
 
     /** Whether somebody in it believes in a lease. */
@@ -196,6 +244,16 @@ final class Member {
         return asking;
     }
 
+    void holdsAtLeast(long operation, Duration least) {
+        world.trace("%s#%d keeps it for %s at least", host, operation, least);
+        leastHolds.put(operation, least.toNanos());
+    }
+
+    /** As {@link #holdsAtLeast} was told; 0 if it was not, and for operations of other members. */
+    long leastHold(LockOperation operation) {
+        return operation.process().equals(name) ? leastHolds.getOrDefault(operation.number(), 0L) : 0;
+    }
+
     /** A lease is to follow that with this token. */
     long goesOn(LockKey key, long token) {
         asking = 0;
@@ -210,13 +268,21 @@ final class Member {
         return features.contains(LockFeature.DOWNGRADE);
     }
 
+    boolean canHoldAtLeast() {
+        return features.contains(LockFeature.MIN_HOLD);
+    }
+
     boolean canHandOn() {
         return features.contains(LockFeature.HAND_ON);
     }
 
     void acquired(long operation, LockLease lease) {
-        acquired++;
         long until = validUntil(lease);
+        if (until <= world.now()) {
+            gaveUp(operation, "was over when users' code was called"); // its thread was blocked
+            return;
+        }
+        acquired++;
         recorder.acquired(world.now(), operation, lease.fencingToken(), until);
         held.add(new Held(operation, lease, until));
         if (world.isTraced()) {
@@ -281,18 +347,22 @@ final class Member {
     }
 
     void close() {
-        client.close()
-                .subscribe(
-                        nothing -> {}, error -> world.defect("close failed: " + error, error), () -> isClosed = true);
+        close(client);
+    }
+
+    private void close(LockClient ending) {
+        ending.close().subscribe(nothing -> {}, error -> world.defect("close failed: " + error, error), () -> closed++);
     }
 
     boolean isClosed() {
-        return isClosed;
+        return closed == clients.size();
     }
 
-    /** What the client has to do with after its end; empty when all is well. */
+    /** What its clients have to do with after their end; empty when all is well. */
     String remains() {
-        String all = client.toString();
-        return all.contains("0 acquiring, 0 held, 0 releasing, 0 alarms") ? "" : all;
+        return clients.stream()
+                .map(Object::toString)
+                .filter(all -> !all.contains("0 acquiring, 0 held, 0 releasing, 0 alarms"))
+                .collect(Collectors.joining(", "));
     }
 }

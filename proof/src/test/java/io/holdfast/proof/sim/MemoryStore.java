@@ -3,8 +3,12 @@ package io.holdfast.proof.sim;
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
 import java.util.List;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** One process, several clients over one store in its memory. */
 final class MemoryStore implements Store {
@@ -22,6 +26,7 @@ final class MemoryStore implements Store {
             memory = InMemoryLockBackend.create(host);
         }
         InMemoryLockBackend shared = memory;
+        Sinks.Empty<Void> closed = Sinks.empty();
         return mutant.backend().apply(host, new ForwardingLockBackend() {
             @Override
             public LockBackend delegate() {
@@ -29,7 +34,14 @@ final class MemoryStore implements Store {
             }
 
             @Override
+            public Flux<WatchSignal> watch(LockClaim claim) {
+                return shared.watch(claim).takeUntilOther(closed.asMono());
+            }
+
+            /** Others go on with the store. */
+            @Override
             public Mono<Void> close() {
+                Sinks.EmitResult unused = closed.tryEmitEmpty();
                 return Mono.empty();
             }
         });

@@ -34,17 +34,17 @@ final class Mutants {
             "REDIS token that is not kept",
             2_600L,
             "REDIS no tombstone of a reader",
-            24_000L,
+            25_900L,
             "REDIS hand-off without the flags",
             1_000L,
             "REDIS a loss of one of many keeps the others",
-            6_000_900L,
+            7_001_600L,
             "MEMORY_HAND_OVER place that no claim wants",
             10_000L,
             "REDIS two leaders by a late loss",
             10_000L,
             "ZOOKEEPER two leaders by a late loss",
-            21_000L,
+            40_300L,
             "ZOOKEEPER proof that does not age",
             31_000L,
             "REDIS leader that resigns and keeps the lock",
@@ -63,6 +63,9 @@ final class Mutants {
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.backend("downgrade that lets a writer in", (host, it) -> new DowngradesByARelease(it)),
+                workThatThrowsAndKeepsTheLock(),
+                workThatIsReleasedEarly(),
+                leastHoldThatEndsWithTheRelease(),
                 Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven));
     }
 
@@ -82,6 +85,20 @@ final class Mutants {
 
     private static Mutant exporterThatGoesOnBelieving() {
         return Mutant.lock("exporter that goes on believing", LateBelief::afterAnExport);
+    }
+
+    private static Mutant workThatThrowsAndKeepsTheLock() {
+        return Mutant.lock(
+                "users' code that throws keeps the lock", (host, it) -> WrongWork.keepingTheLockWhenItThrows(it));
+    }
+
+    private static Mutant workThatIsReleasedEarly() {
+        return Mutant.lock(
+                "release with the first of many elements", (host, it) -> WrongWork.releasingWithTheFirstElement(it));
+    }
+
+    private static Mutant leastHoldThatEndsWithTheRelease() {
+        return Mutant.backend("least hold time that ends with the release", (host, it) -> new ReleasesAtOnce(it));
     }
 
     private static Mutant nestedWorkThatGoesOn() {
@@ -169,6 +186,7 @@ final class Mutants {
                         "secret that is in a message",
                         "return redis.sha1hex(secret .. ",
                         "redis.call('PUBLISH', channel, 'X ' .. secret)\nreturn redis.sha1hex(secret .. "),
+                leastHoldThatEndsWithTheRelease(),
                 Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastLook(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
@@ -186,7 +204,6 @@ final class Mutants {
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
                 Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling()),
-                Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss()),
                 Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace())));
         return hunts;
     }
@@ -259,6 +276,34 @@ final class Mutants {
             return real.release(claim.withAttempt(1))
                     .then(real.tryAcquire(claim))
                     .thenReturn(new LockAttempt.Acquired(tokens.get(claim.id()), claim.lease()));
+        }
+    }
+
+    /** What keeps a lock for the rest of its least hold time is a renewal that is shorter than the lease. */
+    private static final class ReleasesAtOnce implements ForwardingLockBackend {
+
+        private final LockBackend real;
+        private final Map<String, Duration> leases = new HashMap<>();
+
+        ReleasesAtOnce(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            leases.put(claim.id(), claim.lease());
+            return real.tryAcquire(claim);
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            boolean isShorter = claim.lease().compareTo(leases.getOrDefault(claim.id(), claim.lease())) < 0;
+            return isShorter ? real.release(claim).thenReturn(new Renewal.Held(claim.lease())) : real.renew(claim);
         }
     }
 

@@ -49,7 +49,7 @@ final class NestedWork {
 
     void outermostEnds(String how) {
         isAlone = true;
-        if (isRunning) {
+        if (isRunning && !member.delivers()) { // else its end is told by a thread that users' code may block
             member.goesOn(operation);
         } else {
             member.ends(operation, how);

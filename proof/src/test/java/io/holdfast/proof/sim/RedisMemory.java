@@ -70,6 +70,25 @@ final class RedisMemory {
         Entry(Object value) {
             this.value = value;
         }
+
+        Entry copy() {
+            Entry copy = new Entry(copyOf(value));
+            copy.expiresAtMillis = expiresAtMillis;
+            return copy;
+        }
+
+        private static Object copyOf(Object value) {
+            if (value instanceof Map<?, ?> hash) {
+                return new LinkedHashMap<>(hash);
+            } else if (value instanceof ListOfTexts list) {
+                return new ListOfTexts(new ArrayDeque<>(list.texts()));
+            } else if (value instanceof SortedSet set) {
+                SortedSet copy = new SortedSet();
+                set.order.forEach(one -> copy.add(one.member(), one.score()));
+                return copy;
+            }
+            return value;
+        }
     }
 
     private final Map<String, Entry> entries = new HashMap<>();
@@ -83,6 +102,21 @@ final class RedisMemory {
 
     void flush() {
         entries.clear();
+    }
+
+    /** What is there now, to come back to. */
+    Runnable snapshot() {
+        Map<String, Entry> then = copy(entries);
+        return () -> {
+            entries.clear();
+            entries.putAll(copy(then));
+        };
+    }
+
+    private static Map<String, Entry> copy(Map<String, Entry> from) {
+        Map<String, Entry> copies = new HashMap<>();
+        from.forEach((key, entry) -> copies.put(key, entry.copy()));
+        return copies;
     }
 
     List<String> keys() {

@@ -16,6 +16,8 @@ import io.holdfast.testkit.history.Violation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
 
 /** One history in a simulated world: everything that happens in it follows from its seed. */
@@ -62,12 +64,19 @@ final class Schedule {
         for (int i = 0; i < plan.hosts(); i++) {
             hosts.add(new Host(world, "p" + (i + 1), Clocks.rate(world)));
         }
-        int clients = store.servers().isEmpty() ? 3 : hosts.size();
+        SplittableRandom clientsOf = world.chancesOf("clients", 0);
+        boolean areManyClients = !plan.isTight() && clientsOf.nextInt(10) == 0;
+        int clients = store.servers().isEmpty() ? 3 : hosts.size() * (areManyClients ? 2 : 1);
         for (int i = 0; i < clients; i++) {
             String name = "c" + (i + 1);
             HistoryRecorder recorder = HistoryRecorder.to(name, events::add);
             boolean isFair = plan.is(Weather.CALM) && store.isFair();
-            members.add(new Member(name, hosts.get(i % hosts.size()), store, options, recorder, isFair, mutant));
+            Host host = hosts.get(i % hosts.size());
+            boolean delivers = UsersCode.delivers(world, plan, host);
+            Member member = new Member(name, host, store, options, recorder, isFair, delivers, mutant);
+            UsersCode listener = new UsersCode(host, plan, 1_000 + i, member::speak);
+            member.listener(listener::isCalledAndMayThrow);
+            members.add(member);
         }
         List<LockKey> keys = keys();
         boolean areManyWanted = ManyLocks.areWanted(world, plan, keys);
@@ -77,6 +86,9 @@ final class Schedule {
                 actors.add(new Actor(member, plan, keys, areManyWanted, elections, actors));
             }
         });
+        if (!plan.isTight() && !plan.is(Weather.CALM) && clientsOf.nextInt(6) == 0) {
+            members.forEach(member -> planReopening(member, clientsOf));
+        }
         if (plan.isTight() && !plan.hasLastWords()) {
             network.hearsLate(hosts.get(0).name(), plan.latenessNanos(kind));
         }
@@ -108,6 +120,14 @@ final class Schedule {
         return result();
     }
 
+    /** Some clients are closed in the middle, and others opened in their place, by a process that may be paused then. */
+    private void planReopening(Member member, SplittableRandom chances) {
+        for (int i = chances.nextInt(3); i > 0; i--) {
+            long when = chances.nextLong(plan.leases() * plan.lease().toNanos());
+            Disposable unused = member.host().schedule(member::reopen, when, TimeUnit.NANOSECONDS);
+        }
+    }
+
     private List<LockKey> keys() {
         List<LockKey> keys = new ArrayList<>();
         for (int i = 0; i < plan.locks(); i++) {
@@ -137,7 +157,10 @@ final class Schedule {
     }
 
     private long recoveryNanos() {
-        return plan.lease().toNanos() + 4 * plan.claimTime().toNanos() + World.ms(3_000) + store.recoveryNanos(plan);
+        return 3 * plan.lease().toNanos()
+                + 4 * plan.claimTime().toNanos()
+                + World.ms(3_000)
+                + store.recoveryNanos(plan);
     }
 
     /** Each client that still runs asks once for each lock, with all its permits, one client after the other. */
@@ -214,6 +237,10 @@ final class Schedule {
             }
             found.addAll(history.violations(
                     new BeliefCheck(), new QueueCheck(), new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
+        }
+        if (!plan.is(Weather.WILD) && !plan.forgets()) {
+            found.addAll(history.violations(new LeastHoldCheck(operation ->
+                    members.stream().mapToLong(it -> it.leastHold(operation)).sum())));
         }
         if (plan.is(Weather.CALM) && store.hasFairTurns()) {
             long apart = 10 * plan.manners().usualNanos() + World.ms(20);

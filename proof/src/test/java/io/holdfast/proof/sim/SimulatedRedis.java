@@ -31,6 +31,12 @@ public final class SimulatedRedis extends Server {
     /** Null where there is none. */
     private ChannelTenant tenant;
 
+    /** Brings back what was saved last, or nothing. */
+    private Runnable saved;
+
+    private String refusal = "";
+    private long refusesUntil;
+
     private final RedisMemory memory = new RedisMemory(this::micros, new RedisMemory.Channels() {
         @Override
         public int receivers(String channel) {
@@ -58,11 +64,30 @@ public final class SimulatedRedis extends Server {
         super(world, name, rate, aheadMicros);
         this.mutation = mutation;
         ghosts = new Ghosts(world, this::micros);
+        saved = memory::flush;
     }
 
     /** From now on, one with rights to the channels only takes part. */
     void admit(ChannelTenant stranger) {
         tenant = stranger;
+    }
+
+    /** Its data is on the disk now. After a crash that would lose all, it comes back with this. */
+    void save() {
+        world.trace("%s saves its data", this);
+        saved = memory.snapshot();
+    }
+
+    /** It answers each script with that error for a while, as one that is demoted, has a full disk, or has no memory left. */
+    void refuse(String error, long nanos) {
+        world.trace("%s answers for %.3f ms: %s", this, nanos / 1e6, error);
+        refusal = error;
+        refusesUntil = world.now() + nanos;
+    }
+
+    /** It takes all scripts again. */
+    void refuseNoMore() {
+        refusesUntil = 0;
     }
 
     void deliver(String channel, String message) {
@@ -89,6 +114,10 @@ public final class SimulatedRedis extends Server {
     }
 
     private Object run(String body, List<String> keys, List<String> args) {
+        if (world.now() < refusesUntil) {
+            world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, refusal);
+            return new Refusal(refusal);
+        }
         try {
             Object reply = scripts.run(memory, mutated.computeIfAbsent(body, mutation), keys, args);
             ghosts.answered(body, args, reply);
@@ -121,7 +150,7 @@ public final class SimulatedRedis extends Server {
         channels.clear();
         known.clear();
         if (dataToo) {
-            memory.flush();
+            saved.run();
             ghosts.forget();
         }
     }

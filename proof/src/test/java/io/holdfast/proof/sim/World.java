@@ -5,13 +5,27 @@ import com.google.errorprone.annotations.FormatString;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
- * Virtual time for everything that happens in one schedule, on one thread: a queue of steps and a seed. The same seed makes the same steps
- * in the same order.
+ * Virtual time for everything that happens in one schedule, one step after the other: a queue of steps and a seed. The same seed makes the
+ * same steps in the same order.
  */
 public final class World {
+
+    /** In true time. Far more than all steps of a schedule take. */
+    private static final int MOST_SECONDS = 60;
+
+    /** What goes on while a step is blocked. */
+    private static final ExecutorService OTHERS = Executors.newCachedThreadPool(work -> {
+        Thread thread = new Thread(work, "others");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private final Steps steps = new Steps();
     private final SplittableRandom random;
@@ -61,6 +75,21 @@ public final class World {
             }
         }
         now = Math.max(now, time);
+    }
+
+    /**
+     * Within a step that is blocked: all else goes on until that time, on another thread, so that nothing that belongs to the blocked
+     * thread is found there. When this returns, the step goes on.
+     */
+    public void blockUntil(long time) {
+        try {
+            OTHERS.submit(() -> runUntil(time)).get(MOST_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException | ExecutionException stuck) {
+            throw new AssertionError("what is blocked in users' code keeps others from going on", stuck);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("the schedule was interrupted", stopped);
+        }
     }
 
     /** How many steps were made. */

@@ -11,18 +11,20 @@
 -- * Several rows are locked in the order of their keys, so that no two calls wait for each other.
 -- * A waiter is found by its id. Its name and kind are compared with IS NOT DISTINCT FROM, which no index serves: a planner without statistics
 --   takes the index of the queue as well, and reads all of the queue.
+-- * The queue is read from the last claim on that was served: until the next vacuum, its index has an entry for each claim before.
 
 -- One row per lock, with slot 0: its last token, and its exclusive holder. Each reader, and each permit of a semaphore, has a row of its own,
 -- whose slot is its token. Half of each page stays empty: then an update needs no new entry in the index.
 create table holdfast_lock (
   name       text collate "C" not null,
-  kind       text collate "C" not null check (kind in ('mutex', 'rw', 'semaphore')),
+  kind       text collate "C" not null, -- mutex, rw or semaphore; without a check, which the server would read and plan for each statement that writes
   slot       bigint           not null,
   token      bigint           not null, -- in slot 0 the last one given; tokens of the three kinds differ in the remainder by 4
   holder     text collate "C",          -- id of the claim that holds it; null for none
   attempt    integer          not null, -- the last attempt of the holder that was answered
   expires_at timestamptz      not null, -- end of the lease; without a holder: of the last one
   taken      integer          not null default 1, -- how many permits the holder of one has taken
+  served     bigint           not null default 0, -- in slot 0: each claim in the queue has a higher ticket
   primary key (name, kind, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -31,8 +33,8 @@ create unlogged table holdfast_waiter (
   name      text collate "C" not null,
   kind      text collate "C" not null,
   id        text collate "C" not null,
-  place     text collate "C" not null check (place in ('queue', 'aside', 'interest')),
-            -- aside: its client could not be told; it keeps its ticket. interest: it wants a hint, and has no place in the queue
+  place     text collate "C" not null, -- queue; aside: its client could not be told, it keeps its ticket; interest: it wants a hint, and has no
+                                       -- place in the queue
   ticket    bigint           not null generated always as identity,
   mode      text             not null, -- mutex, read, write or semaphore
   permits   integer          not null, -- by how many a claim of a semaphore judges
@@ -41,7 +43,6 @@ create unlogged table holdfast_waiter (
   lease_ms  bigint           not null,
   looked_at timestamptz      not null, -- time of its last attempt
   channel   text collate "C" not null, -- of its client; empty for a claim that cannot be told
-  at_head   boolean          not null, -- whether it was told to look within a claim time
   primary key (id, name, kind)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -144,10 +145,10 @@ declare
   v_last      bigint := lock_row.token;
   v_exclusive boolean := p_fenced or (lock_row.holder is not null and lock_row.expires_at > v_now);
   v_count     bigint := 0; -- permits that are taken; one for each reader
-  v_after     bigint := 0;
+  v_after     bigint := lock_row.served;
   v_caller    boolean := p_caller is not null;
   v_is_caller boolean;
-  v_moved     boolean := false;
+  v_left      integer := 0; -- how many have left the front of the queue
   v_blocked   boolean := false;
   v_ends      timestamptz;
   w           holdfast_waiter;
@@ -171,13 +172,14 @@ begin
       v_is_caller := v_caller and w.id = p_caller;
       if not v_is_caller and w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now then
         delete from holdfast_waiter where id = w.id and name is not distinct from w.name and kind is not distinct from w.kind; -- it stopped attempting
-        v_moved := true;
+        v_left := v_left + 1;
         continue;
       elsif not v_is_caller and not holdfast_is_alive_v1(w.channel) then
         -- All of a client that is gone go aside at once, so that no later call reads them again.
-        update holdfast_waiter set place = 'aside', at_head = false
-         where name = lock_row.name and kind = lock_row.kind and place = 'queue' and channel = w.channel and id is distinct from p_caller;
-        v_moved := true;
+        update holdfast_waiter set place = 'aside'
+         where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket >= w.ticket and channel = w.channel
+           and id is distinct from p_caller;
+        v_left := v_left + 2;
         continue;
       end if;
     elsif v_caller then
@@ -209,62 +211,71 @@ begin
     end if;
     if w.mode in ('mutex', 'write') then
       v_exclusive := true;
-      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends
+      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = v_after
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
     else
       v_count := v_count + w.taken;
       -- A writer that is still there has let its lease end.
-      update holdfast_lock set token = v_last, holder = null where name = lock_row.name and kind = lock_row.kind and slot = 0;
+      update holdfast_lock set token = v_last, holder = null, served = v_after
+       where name = lock_row.name and kind = lock_row.kind and slot = 0;
       insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken);
     end if;
     if not v_is_caller or p_ticket is not null then
       delete from holdfast_waiter where id = w.id and name is not distinct from lock_row.name and kind is not distinct from lock_row.kind;
-      v_moved := true;
+      v_left := v_left + 1;
     end if;
   end loop;
 
-  if v_moved then
-    return query select * from holdfast_heads_v1(lock_row.name, lock_row.kind);
+  if v_left > 0 then
+    return query select * from holdfast_heads_v1(lock_row.name, lock_row.kind, lock_row.served, v_left, 0);
   end if;
 end $$;
 
--- Tells those that have come to the first two places: while they were further back, they were asked to look less often.
-create function holdfast_heads_v1(p_name text, p_kind text) returns setof holdfast_answer_v1
+-- Tells those that have come to the first two places: while they were further back, they were asked to look less often. So many have left the queue,
+-- all before this ticket.
+create function holdfast_heads_v1(p_name text, p_kind text, p_served bigint, p_left integer, p_ticket bigint) returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
-  w record;
+  w       record;
+  v_place integer := 0;
 begin
-  -- Not one statement: a table that has just grown has no statistics, and a join would read the whole queue.
   for w in
-    select id, channel, at_head from holdfast_waiter
-     where name = p_name and kind = p_kind and place = 'queue' order by ticket limit 2
+    select id, channel, ticket from holdfast_waiter
+     where name = p_name and kind = p_kind and place = 'queue' and ticket > p_served order by ticket limit 2
   loop
-    if not w.at_head then
-      update holdfast_waiter set at_head = true where id = w.id and name is not distinct from p_name and kind is not distinct from p_kind;
+    v_place := v_place + 1;
+    if v_place + p_left > 2 and w.ticket > p_ticket then
       return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
     end if;
   end loop;
 end $$;
 
+-- A ticket that is not above those that were served has come back from aside, or tickets have begun anew after a crash.
+create function holdfast_unserve_v1(lock_row holdfast_lock, p_ticket bigint) returns bigint
+language plpgsql volatile as $$
+begin
+  if p_ticket > lock_row.served then
+    return lock_row.served;
+  end if;
+  update holdfast_lock set served = p_ticket - 1 where name = lock_row.name and kind = lock_row.kind and slot = 0;
+  return p_ticket - 1;
+end $$;
+
 -- When a claim in the queue is to look again, in ms: when the lock may have ended, those further back a little later, and those at the first two places
 -- within a claim time. A ticket tells how far back at most: other locks have tickets in between.
-create function holdfast_queued_v1(p_name text, p_kind text, p_id text, p_ticket bigint, p_left interval, p_lease_ms bigint, p_claim_ms integer)
+create function holdfast_queued_v1(p_name text, p_kind text, p_served bigint, p_ticket bigint, p_left interval, p_lease_ms bigint, p_claim_ms integer)
 returns bigint
 language plpgsql volatile as $$
 declare
-  v_ahead bigint;
+  v_place bigint;
   v_first bigint;
   v_ms    double precision;
 begin
-  select count(*), min(ticket) into v_ahead, v_first from (
+  select count(*), min(ticket) into v_place, v_first from (
     select ticket from holdfast_waiter
-     where name = p_name and kind = p_kind and place = 'queue' and ticket <= p_ticket order by ticket limit 3) front;
+     where name = p_name and kind = p_kind and place = 'queue' and ticket > p_served and ticket <= p_ticket order by ticket limit 3) front;
   v_ms := extract(epoch from p_left) * 1000 + 10 * least(p_ticket - v_first + 1, 100);
-  if v_ahead <= 2 then
-    v_ms := least(v_ms, p_claim_ms);
-    update holdfast_waiter set at_head = true where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind and not at_head;
-  end if;
-  return floor(greatest(1, least(v_ms, p_lease_ms / 3)));
+  return floor(greatest(1, least(v_ms, case when v_place <= 2 then p_claim_ms end, p_lease_ms / 3)));
 end $$;
 
 -- Makes a reader of the writer of that row, which is locked by the caller, and lets the readers in that wait at the head. A transaction that is fenced by the
@@ -356,6 +367,7 @@ begin
       update holdfast_waiter
          set place = 'queue', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
        where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
+      l.served := holdfast_unserve_v1(l, w.ticket);
     else
       delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
       v_known := false;
@@ -381,19 +393,20 @@ begin
   select min(expires_at) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
   v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 else 40 end;
   if p_waiting = 'queue' and not v_late and not v_known then
-    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, at_head)
-    values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false)
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
+    values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel)
     returning * into w;
+    l.served := holdfast_unserve_v1(l, w.ticket);
     v_known := true;
   elsif p_waiting = 'notify' and not v_late and p_channel <> '' then
-    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, at_head)
-    values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false);
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
+    values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel);
   end if;
   if not v_known or w.place = 'interest' then
     return next (p_n, 'contended', null, greatest(1, least(v_left_ms + 10, p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
     return;
   end if;
-  return next (p_n, 'queued', null, holdfast_queued_v1(p_name, p_kind, p_id, w.ticket, v_left_ms * interval '1 ms', p_lease_ms, p_claim_ms),
+  return next (p_n, 'queued', null, holdfast_queued_v1(p_name, p_kind, l.served, w.ticket, v_left_ms * interval '1 ms', p_lease_ms, p_claim_ms),
                null, null, null)::holdfast_answer_v1;
 end $$;
 
@@ -459,7 +472,7 @@ begin
     return next r;
   end loop;
   if w.place = 'queue' then
-    return query select * from holdfast_heads_v1(p_name, p_kind);
+    return query select * from holdfast_heads_v1(p_name, p_kind, l.served, 1, w.ticket);
   end if;
   if v_seen is not null and not v_served and (l.holder is null or l.expires_at <= v_now) then
     return query
@@ -480,14 +493,23 @@ create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient b
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
-  op        record;
   r         holdfast_answer_v1;
-  l         record;
+  l         record; -- the row of this lock, which is locked, if its standing is known
+  v_locked  text;
+  v_crowded boolean; -- whether at least two claims wait for it
   w         record;
+  v_place   integer; -- in the queue
+  v_ticket  bigint;
+  v_ms      bigint;
+  v_order   integer[]; -- of the operations, if it is not that of the arrays
+  v_count   integer := cardinality(p_names);
+  v_n       integer;
+  v_verb    text;
+  v_name    text collate "C";
+  v_kind    text collate "C";
+  v_id      text;
   v_now     timestamptz;
   v_token   bigint;
-  v_ticket  bigint;
-  v_next    integer; -- of the queue
   v_ends    timestamptz;
   v_durable boolean := false;
 begin
@@ -495,94 +517,115 @@ begin
     raise exception 'holdfast: locks need READ COMMITTED, and this transaction is %', current_setting('transaction_isolation')
       using errcode = 'invalid_transaction_state';
   end if;
-  for op in
-    select *
-      from unnest(p_verbs, p_names, p_kinds, p_modes, p_permits, p_taken, p_ids, p_leases, p_attempts, p_watched) with ordinality
-        as o(verb, name, kind, mode, permits, taken, id, lease_ms, attempt, watched, n)
-     order by name collate "C", kind collate "C", n
-  loop
+  for i in 2 .. v_count loop
+    if p_names[i] <> p_names[i - 1] or p_kinds[i] <> p_kinds[i - 1] then
+      v_order := array(select n::integer from unnest(p_names, p_kinds) with ordinality as o(name, kind, n)
+                        order by name collate "C", kind collate "C", n);
+      exit;
+    end if;
+  end loop;
+
+  for i in 1 .. v_count loop
+    v_n := case when v_order is null then i else v_order[i] end;
+    v_verb := p_verbs[v_n];
+    v_name := p_names[v_n];
+    v_kind := p_kinds[v_n];
+    v_id := p_ids[v_n];
     -- The usual, for a mutex: one that is free is taken, or given back; one that is held is waited for, or goes to the first waiter. What these do
     -- not settle goes the longer way.
-    if op.kind = 'mutex' and op.verb not in ('unsure', 'renew') then
-      select ctid, token, holder, attempt, expires_at into l from holdfast_lock
-       where name = op.name and kind = 'mutex' and slot = 0 for update skip locked;
-      if found then
+    if v_kind = 'mutex' and v_verb not in ('unsure', 'renew') then
+      if v_locked is distinct from v_name then
+        select ctid, token, holder, attempt, expires_at, served into l from holdfast_lock
+         where name = v_name and kind = 'mutex' and slot = 0 for update skip locked;
+        v_locked := case when found then v_name end;
+        v_crowded := false;
+      end if;
+      if v_locked is not null then
         v_now := clock_timestamp();
         v_token := greatest(l.token + 1, (extract(epoch from v_now) * 1000000)::bigint);
         v_token := v_token + (4 - v_token % 4) % 4;
-        if op.verb = 'release' then
-          if l.holder = op.id and l.expires_at > v_now and l.attempt >= op.attempt then
-            v_next := 0;
-            -- The first one has the lock, and the third one comes to the second place.
+        if v_verb = 'release' then
+          if l.holder = v_id and l.expires_at > v_now and l.attempt >= p_attempts[v_n] then
+            v_place := 0;
+            v_crowded := false;
             for w in
-              select id, attempt, lease_ms, looked_at, channel, at_head from holdfast_waiter
-               where name = op.name and kind = 'mutex' and place = 'queue' order by ticket limit 3
+              select id, ticket, attempt, lease_ms, looked_at, channel from holdfast_waiter
+               where name = v_name and kind = 'mutex' and place = 'queue' and ticket > l.served order by ticket limit 3
             loop
-              if v_next = 0 then
+              v_place := v_place + 1;
+              if v_place = 1 then
                 exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or not holdfast_is_alive_v1(w.channel);
+                v_durable := true;
                 v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
-                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends where ctid = l.ctid;
-                delete from holdfast_waiter where id = w.id and name is not distinct from op.name and kind is not distinct from 'mutex';
-                return next (op.n, 'held', null, null, null, null, null)::holdfast_answer_v1;
+                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = w.ticket where ctid = l.ctid
+                returning ctid, token, holder, attempt, expires_at, served into l;
+                delete from holdfast_waiter where id = w.id and name is not distinct from v_name and kind is not distinct from 'mutex';
+                return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
                 return next (0, 'granted', v_token, floor(extract(epoch from v_ends - w.looked_at) * 1000)::bigint, w.attempt, w.channel, w.id)
                   ::holdfast_answer_v1;
-              elsif not w.at_head then
-                update holdfast_waiter set at_head = true where id = w.id and name is not distinct from op.name and kind is not distinct from 'mutex';
-                return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
+              elsif v_place = 3 then
+                v_crowded := true;
+                return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1; -- the second place is its now
               end if;
-              v_next := v_next + 1;
             end loop;
-            if v_next > 0 then
-              v_durable := true;
-              continue;
-            end if;
-            update holdfast_lock set holder = null, expires_at = v_now
-             where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = op.name and q.kind = 'mutex');
-            if found then
-              return next (op.n, 'held', null, null, null, null, null)::holdfast_answer_v1;
-              continue;
+            continue when l.holder <> v_id; -- handed over
+            if v_place = 0 then
+              update holdfast_lock set holder = null, expires_at = v_now
+               where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place < 'queue');
+              if found then
+                v_locked := null;
+                return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
+                continue;
+              end if;
             end if;
           end if;
         elsif l.holder is null or l.expires_at <= v_now then
           update holdfast_lock
-             set token = v_token, holder = op.id, attempt = op.attempt, expires_at = v_now + op.lease_ms * interval '1 ms'
+             set token = v_token, holder = v_id, attempt = p_attempts[v_n], expires_at = v_now + p_leases[v_n] * interval '1 ms'
            where ctid = l.ctid
-             and not exists (select from holdfast_waiter q where q.name = op.name and q.kind = 'mutex')
-             and not exists (select from holdfast_gone g where g.id = op.id and g.until > v_now);
+             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'queue' and q.ticket > l.served)
+             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place < 'queue')
+             and not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now);
           if found then
+            v_locked := null;
             v_durable := true;
-            return next (op.n, 'acquired', v_token, op.lease_ms, null, null, null)::holdfast_answer_v1;
+            return next (v_n, 'acquired', v_token, p_leases[v_n], null, null, null)::holdfast_answer_v1;
             continue;
           end if;
-        elsif op.verb = 'queue' and l.holder <> op.id then
-          insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, at_head)
-          select op.name, 'mutex', op.id, 'queue', 'mutex', op.permits, op.taken, op.attempt, op.lease_ms, v_now, 
-                 case when op.watched then p_channel else '' end, false
-           where not exists (select from holdfast_gone g where g.id = op.id and g.until > v_now)
+        elsif v_verb = 'queue' and l.holder <> v_id then
+          insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
+          select v_name, 'mutex', v_id, 'queue', 'mutex', p_permits[v_n], p_taken[v_n], p_attempts[v_n], p_leases[v_n], v_now,
+                 case when p_watched[v_n] then p_channel else '' end
+           where not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now)
               on conflict do nothing
           returning ticket into v_ticket;
-          if found then
-            return next (op.n, 'queued', null, holdfast_queued_v1(op.name, 'mutex', op.id, v_ticket, l.expires_at - v_now, op.lease_ms, p_claim_ms),
-                         null, null, null)::holdfast_answer_v1;
+          if found and v_ticket > l.served then
+            if v_crowded then
+              v_ms := floor(greatest(1, least(extract(epoch from l.expires_at - v_now) * 1000 + 10 * least(v_ticket - l.served, 100), p_leases[v_n] / 3)));
+            else
+              v_ms := holdfast_queued_v1(v_name, 'mutex', l.served, v_ticket, l.expires_at - v_now, p_leases[v_n], p_claim_ms);
+            end if;
+            return next (v_n, 'queued', null, v_ms, null, null, null)::holdfast_answer_v1;
             continue;
           end if;
         end if;
       end if;
     end if;
 
-    if op.verb = 'renew' then
+    v_locked := null;
+    if v_verb = 'renew' then
       select x.answer into r.answer
-        from holdfast_renew_v1(p_patient, array[op.name], array[op.kind], array[op.id], array[op.lease_ms]) x;
+        from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]]) x;
       v_durable := v_durable or r.answer = 'held';
-      return next (op.n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
-    elsif op.verb in ('release', 'unsure') then
-      for r in select * from holdfast_release_v1(op.n::integer, op.name, op.kind, op.id, op.attempt, op.verb = 'unsure', p_claim_ms, p_patient) loop
+      return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
+    elsif v_verb in ('release', 'unsure') then
+      for r in select * from holdfast_release_v1(v_n, v_name, v_kind, v_id, p_attempts[v_n], v_verb = 'unsure', p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer = 'granted';
         return next r;
       end loop;
     else
-      for r in select * from holdfast_acquire_v1(op.n::integer, op.name, op.kind, op.mode, op.permits, op.taken, op.id, op.lease_ms, op.attempt, op.verb,
-                                                 case when op.watched then p_channel else '' end, p_claim_ms, p_patient) loop
+      for r in select * from holdfast_acquire_v1(v_n, v_name, v_kind, p_modes[v_n], p_permits[v_n], p_taken[v_n], v_id, p_leases[v_n], p_attempts[v_n],
+                                                 v_verb, case when p_watched[v_n] then p_channel else '' end, p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer in ('acquired', 'granted');
         return next r;
       end loop;

@@ -30,7 +30,17 @@ class OrderController {
         return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, error.getMessage());
     }
 
-    /** Busy, interrupted, or the database is away. The same order may be sent again: it is sold once. */
+    @ExceptionHandler
+    ProblemDetail notPaid(PaymentRefusedException error) {
+        return ProblemDetail.forStatusAndDetail(HttpStatus.PAYMENT_REQUIRED, error.getMessage());
+    }
+
+    @ExceptionHandler
+    ProblemDetail otherOrder(OtherOrderException error) {
+        return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, error.getMessage());
+    }
+
+    /** Busy, interrupted, or the database is away. The same order may be sent again: it is sold and paid once. */
     @ExceptionHandler
     ProblemDetail notSold(LockException error) {
         return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "Send the same order again.");

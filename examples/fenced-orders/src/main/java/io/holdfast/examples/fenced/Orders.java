@@ -3,13 +3,19 @@ package io.holdfast.examples.fenced;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.r2dbc.Fence;
+import io.r2dbc.spi.Readable;
 import java.util.Objects;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.reactive.TransactionalOperator;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Sells, one order at a time for each item, and each order once. */
+/**
+ * Sells, one order at a time for each item, and each order once. An order is reserved, paid, and confirmed. Wherever that stops, the next order of the item
+ * goes on with it, or the same order that is sent again: so in the end what was paid was sold.
+ */
 @Service
 class Orders {
 
@@ -28,41 +34,73 @@ class Orders {
     /** An order that was sold before gets the receipt of then. */
     Mono<Receipt> place(Order order) {
         return locks.lock("stock/" + order.item())
-                .withLock(lease -> sold(order).switchIfEmpty(Mono.defer(() -> sell(order, lease))));
+                .withLock(lease -> reserved(order.item()) // by a former owner that did not get to its end
+                        .concatMap(begun -> pay(begun, lease).onErrorComplete(PaymentRefusedException.class))
+                        .then(sold(order))
+                        .switchIfEmpty(Mono.defer(() -> reserve(order, lease).flatMap(begun -> pay(begun, lease)))));
     }
 
     /** No transaction is open while the payment takes its time. */
-    private Mono<Receipt> sell(Order order, LockLease lease) {
+    private Mono<Receipt> pay(Receipt reserved, LockLease lease) {
+        return payments.charge(reserved.order()) // once for each order, however often it is asked
+                .onErrorResume(
+                        PaymentRefusedException.class,
+                        refused -> cancel(reserved, lease).then(Mono.error(refused)))
+                .then(confirm(reserved, lease)) // fails if there is a later owner, which confirms then
+                .thenReturn(reserved);
+    }
+
+    private Mono<Receipt> reserve(Order order, LockLease lease) {
+        Receipt receipt = new Receipt(order.id(), order.item(), order.quantity(), lease.fencingToken());
         return amount(order.item())
                 .filter(amount -> amount >= order.quantity())
                 .switchIfEmpty(Mono.error(() -> new SoldOutException(order)))
-                .delayUntil(amount -> payments.charge(order))
-                .flatMap(amount -> commit(order, amount - order.quantity(), lease));
-    }
-
-    /**
-     * If the lease is still the current one, no other instance has held the lock since the amount was read, and none gets it before the commit. Otherwise
-     * the check fails, and nothing is written.
-     */
-    private Mono<Receipt> commit(Order order, int left, LockLease lease) {
-        Receipt receipt = new Receipt(order.id(), order.item(), order.quantity(), lease.fencingToken());
-        return database.inConnection(connection -> Fence.check(connection, lease))
-                .then(write(receipt, left))
-                .as(transactions::transactional)
+                .flatMap(amount -> owned(
+                        lease,
+                        setAmount(order.item(), amount - order.quantity())
+                                .then(database.sql("insert into orders values (:id, :item, :quantity, :token, false)")
+                                        .bind("id", receipt.id())
+                                        .bind("item", receipt.item())
+                                        .bind("quantity", receipt.quantity())
+                                        .bind("token", receipt.token())
+                                        .then())))
+                .onErrorMap(DuplicateKeyException.class, used -> new OtherOrderException(order))
                 .thenReturn(receipt);
     }
 
-    private Mono<Void> write(Receipt receipt, int left) {
-        return database.sql("update stock set amount = :left where item = :item")
-                .bind("left", left)
-                .bind("item", receipt.item())
-                .then()
-                .then(database.sql("insert into orders values (:id, :item, :quantity, :token)")
-                        .bind("id", receipt.id())
-                        .bind("item", receipt.item())
-                        .bind("quantity", receipt.quantity())
-                        .bind("token", receipt.token())
+    private Mono<Void> confirm(Receipt reserved, LockLease lease) {
+        return owned(
+                lease,
+                database.sql("update orders set paid = true where id = :id")
+                        .bind("id", reserved.id())
                         .then());
+    }
+
+    private Mono<Void> cancel(Receipt reserved, LockLease lease) {
+        return owned(
+                lease,
+                amount(reserved.item())
+                        .flatMap(amount -> setAmount(reserved.item(), amount + reserved.quantity()))
+                        .then(database.sql("delete from orders where id = :id")
+                                .bind("id", reserved.id())
+                                .then()));
+    }
+
+    /**
+     * If the lease is still the current one, no other instance has held the lock since the data was read, and none gets it before the commit. Otherwise the
+     * check fails, and nothing is written.
+     */
+    private Mono<Void> owned(LockLease lease, Mono<Void> writes) {
+        return database.inConnection(connection -> Fence.check(connection, lease))
+                .then(writes)
+                .as(transactions::transactional);
+    }
+
+    private Mono<Void> setAmount(String item, int amount) {
+        return database.sql("update stock set amount = :amount where item = :item")
+                .bind("amount", amount)
+                .bind("item", item)
+                .then();
     }
 
     private Mono<Integer> amount(String item) {
@@ -73,14 +111,30 @@ class Orders {
                 .defaultIfEmpty(0);
     }
 
+    private Flux<Receipt> reserved(String item) {
+        return database.sql("select id, item, quantity, token from orders where item = :item and not paid")
+                .bind("item", item)
+                .map(Orders::receipt)
+                .all();
+    }
+
     private Mono<Receipt> sold(Order order) {
-        return database.sql("select id, item, quantity, token from orders where id = :id")
+        return database.sql("select id, item, quantity, token from orders where id = :id and paid")
                 .bind("id", order.id())
-                .map(row -> new Receipt(
-                        Objects.requireNonNull(row.get("id", String.class)),
-                        Objects.requireNonNull(row.get("item", String.class)),
-                        Objects.requireNonNull(row.get("quantity", Integer.class)),
-                        Objects.requireNonNull(row.get("token", Long.class))))
-                .one();
+                .map(Orders::receipt)
+                .one()
+                .doOnNext(before -> {
+                    if (!before.order().equals(order)) {
+                        throw new OtherOrderException(order);
+                    }
+                });
+    }
+
+    private static Receipt receipt(Readable row) {
+        return new Receipt(
+                Objects.requireNonNull(row.get("id", String.class)),
+                Objects.requireNonNull(row.get("item", String.class)),
+                Objects.requireNonNull(row.get("quantity", Integer.class)),
+                Objects.requireNonNull(row.get("token", Long.class)));
     }
 }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -28,6 +29,7 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -73,27 +75,95 @@ class FencedOrdersIT {
     private static final LockClientCustomizer STANDS_STILL = client -> client.timer(VirtualTimeScheduler.create());
 
     @Test
-    void aHolderThatStoodStillSellsNothing() throws Exception {
+    void aHolderThatStoodStillWritesNothingAndTheNextOwnerGoesOnWithItsOrder() throws Exception {
         Till till = new Till();
+        AtomicInteger charges = new AtomicInteger();
         try (var paused = open(till, STANDS_STILL, "holdfast.lease-duration=1s");
-                var other = open(order -> Mono.empty(), client -> client, "holdfast.wait-timeout=30s")) {
+                var other = open(
+                        order -> Mono.fromRunnable(charges::incrementAndGet),
+                        client -> client,
+                        "holdfast.wait-timeout=30s")) {
             stock("tea", 10);
             Order late = new Order("late", "tea", 1);
             CompletableFuture<Receipt> held = orders(paused).place(late).toFuture();
             assertThat(till.asked.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(late);
+            assertThat(paid("tea")).isEmpty();
 
             Receipt sold = orders(other).place(new Order("other", "tea", 2)).block(PATIENCE);
+            assertThat(paid("tea")).containsExactlyInAnyOrder("late", "other");
             till.paid.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
 
             assertThatThrownBy(() -> held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(LockLostException.class);
-            assertThat(texts("select amount from stock where item = 'tea'")).containsExactly("8");
-            assertThat(texts("select id from orders where item = 'tea'")).containsExactly("other");
-
             Receipt again = orders(other).place(late).block(PATIENCE);
-            assertThat(again.token()).isGreaterThan(sold.token());
+            assertThat(again.token()).isLessThan(sold.token()); // the receipt of then
             assertThat(texts("select amount from stock where item = 'tea'")).containsExactly("7");
+            assertThat(charges).hasValue(2);
+        }
+    }
+
+    @Test
+    void aCustomerThatLeavesAfterThePaymentHasBought() throws Exception {
+        Till till = new Till();
+        try (var shop = open(till, client -> client)) {
+            stock("jam", 10);
+            Disposable customer =
+                    orders(shop).place(new Order("left", "jam", 1)).subscribe();
+            assertThat(till.asked.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).id())
+                    .isEqualTo("left");
+
+            customer.dispose();
+            till.paid.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+            orders(shop).place(new Order("next", "jam", 2)).block(PATIENCE);
+
+            assertThat(paid("jam")).containsExactlyInAnyOrder("left", "next");
+            assertThat(texts("select amount from stock where item = 'jam'")).containsExactly("7");
+        }
+    }
+
+    @Test
+    void aRefusedPaymentPutsTheItemsBackAlsoWhenTheNextOrderLearnsOfIt() {
+        AtomicBoolean answers = new AtomicBoolean();
+        Payments payments = order -> !order.id().startsWith("poor")
+                ? Mono.empty()
+                : Mono.error(
+                        answers.get() ? new PaymentRefusedException(order) : new IllegalStateException("no answer"));
+        try (var shop = open(payments, client -> client)) {
+            stock("pen", 10);
+            assertThatThrownBy(() ->
+                            orders(shop).place(new Order("poor", "pen", 3)).block(PATIENCE))
+                    .hasMessage("no answer");
+            assertThat(texts("select amount from stock where item = 'pen'")).containsExactly("7");
+
+            answers.set(true);
+            orders(shop).place(new Order("rich", "pen", 2)).block(PATIENCE);
+            assertThatThrownBy(() ->
+                            orders(shop).place(new Order("poor/2", "pen", 3)).block(PATIENCE))
+                    .isInstanceOf(PaymentRefusedException.class);
+
+            assertThat(texts("select id from orders where item = 'pen'")).containsExactly("rich");
+            assertThat(texts("select amount from stock where item = 'pen'")).containsExactly("8");
+        }
+    }
+
+    @Test
+    void anIdIsForOneOrder() {
+        AtomicInteger charges = new AtomicInteger();
+        try (var shop = open(order -> Mono.fromRunnable(charges::incrementAndGet), client -> client)) {
+            stock("ink", 10);
+            stock("nib", 10);
+            orders(shop).place(new Order("id", "ink", 1)).block(PATIENCE);
+            var unused = texts("insert into orders values ('begun', 'ink', 1, 1, false)");
+
+            for (Order other :
+                    List.of(new Order("begun", "nib", 1), new Order("id", "nib", 1), new Order("id", "ink", 2))) {
+                assertThatThrownBy(() -> orders(shop).place(other).block(PATIENCE))
+                        .isInstanceOf(OtherOrderException.class);
+            }
+
+            assertThat(charges).hasValue(2); // "begun" was gone on with
+            assertThat(texts("select amount from stock where item = 'nib'")).containsExactly("10");
         }
     }
 
@@ -138,7 +208,7 @@ class FencedOrdersIT {
 
             assertThat(sold).isEqualTo(items);
             assertThat(texts("select amount from stock where item = 'pot'")).containsExactly("0");
-            assertThat(texts("select id from orders where item = 'pot'")).hasSize(items);
+            assertThat(paid("pot")).hasSize(items);
         }
     }
 
@@ -167,6 +237,10 @@ class FencedOrdersIT {
 
     private static int port(ConfigurableApplicationContext instance) {
         return ((WebServerApplicationContext) instance).getWebServer().getPort();
+    }
+
+    private static List<String> paid(String item) {
+        return texts("select id from orders where paid and item = '%s'".formatted(item));
     }
 
     private static void stock(String item, int amount) {

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import javax.sql.DataSource;
 
@@ -52,6 +53,26 @@ final class Accounts implements NightBook {
         });
     }
 
+    /** What was charged before for this request; empty for a new one. */
+    Future<Optional<Charge>> charged(ChargeRequest request) {
+        return inTransaction(connection -> {
+            try (PreparedStatement select = prepare(
+                    connection,
+                    "select token, amount, balance from charge where customer = ? and id = ?",
+                    request.customer(),
+                    request.id())) {
+                ResultSet row = select.executeQuery();
+                if (!row.next()) {
+                    return Optional.empty();
+                }
+                if (row.getLong(2) != request.amount()) {
+                    throw new Refusal(409, "the id %s was used for another charge".formatted(request.id()));
+                }
+                return Optional.of(new Charge(request, row.getLong(1), row.getLong(3)));
+            }
+        });
+    }
+
     Future<Charge> write(Charge charge) {
         return inTransaction(connection -> {
             int written = update(
@@ -62,8 +83,9 @@ final class Accounts implements NightBook {
                     charge.token());
             update(
                     connection,
-                    "insert into charge (customer, token, amount, balance) values (?, ?, ?, ?)",
+                    "insert into charge (customer, id, token, amount, balance) values (?, ?, ?, ?, ?)",
                     charge.customer(),
+                    charge.id(),
                     charge.token(),
                     charge.amount(),
                     charge.balance());

@@ -3,15 +3,21 @@ package io.holdfast.examples.nightly;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What was charged. The token names it: no two leases of a customer's lock have the same.
+ * What was charged. No two have the same id, nor the same token.
  *
+ * @param id of the request
  * @param balance after it
  */
-record Charge(String customer, long token, long amount, long balance) {
+record Charge(String customer, String id, long token, long amount, long balance) {
+
+    Charge(ChargeRequest request, long token, long balance) {
+        this(request.customer(), request.id(), token, request.amount(), balance);
+    }
 
     JsonObject toJson() {
         return new JsonObject()
                 .put("customer", customer)
+                .put("id", id)
                 .put("token", token)
                 .put("amount", amount)
                 .put("balance", balance);

@@ -7,7 +7,6 @@ import io.holdfast.vertx.VertxLocks;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
-import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
@@ -15,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code POST /customers/:id/charges} with {@code {"amount": 30}}: one at a time for each customer, whichever instance is asked. */
+/** {@code POST /customers/:id/charges} with {@code {"id": "a1", "amount": 30}}: one at a time for each customer, whichever instance is asked. */
 final class CustomerRoutes extends VerticleBase {
 
     private static final Logger LOG = LoggerFactory.getLogger(CustomerRoutes.class);
@@ -47,37 +46,36 @@ final class CustomerRoutes extends VerticleBase {
     }
 
     private void charge(RoutingContext request) {
-        String customer = requireNonNull(request.pathParam("id"), "id");
-        long amount = amountIn(request);
+        ChargeRequest wanted = ChargeRequest.of(
+                requireNonNull(request.pathParam("id"), "id"), request.body().asJsonObject());
         // README: begin
         Future<Void> left = Future.future(end -> request.addEndHandler(ended -> end.tryComplete()));
-        locks.lock("customer/" + customer)
+        locks.lock("customer/" + wanted.customer())
                 .with(options) // with a waitTimeout
                 .giveUpWhen(left) // a client that leaves while it waits gives up its place
-                .withLock(lease -> charge(customer, amount, lease.fencingToken()))
+                .withLock(lease -> charge(wanted, lease.fencingToken()))
                 .onSuccess(charge -> request.json(charge.toJson()))
                 .onFailure(request::fail); // 409, 503, ... in the failure handler
         // README: end
     }
 
-    /** Reads, thinks, writes: only the lock keeps two of them apart. */
-    private Future<Charge> charge(String customer, long amount, long token) {
-        return accounts.balanceOf(customer, token)
-                .compose(balance -> bureau.limitOf(customer).compose(limit -> {
-                    if (balance + amount > limit) {
-                        throw new Refusal(
-                                422, "%d would be more than the limit of %d".formatted(balance + amount, limit));
-                    }
-                    return accounts.write(new Charge(customer, token, amount, balance + amount));
-                }));
+    /** A request that is sent again gets the charge of the first time. */
+    private Future<Charge> charge(ChargeRequest wanted, long token) {
+        return accounts.balanceOf(wanted.customer(), token)
+                .compose(balance -> accounts.charged(wanted)
+                        .compose(before ->
+                                before.map(Future::succeededFuture).orElseGet(() -> charge(wanted, balance, token))));
     }
 
-    private static long amountIn(RoutingContext request) {
-        JsonObject body = request.body().asJsonObject();
-        if (body != null && body.getValue("amount") instanceof Integer amount && amount > 0) {
-            return amount;
-        }
-        throw new Refusal(400, "the body must be an object with an amount greater than 0");
+    /** It has read, and thinks and writes: only the lock keeps two of them apart. */
+    private Future<Charge> charge(ChargeRequest wanted, long balance, long token) {
+        long after = balance + wanted.amount();
+        return bureau.limitOf(wanted.customer()).compose(limit -> {
+            if (after > limit) {
+                throw new Refusal(422, "%d would be more than the limit of %d".formatted(after, limit));
+            }
+            return accounts.write(new Charge(wanted, token, after));
+        });
     }
 
     private static void fail(RoutingContext request) {

@@ -62,8 +62,19 @@ class AccountsTest {
     @Test
     void aChargeIsWrittenByTheOwnerThatHasRead() {
         assertThat(Town.done(accounts.balanceOf("1", 7))).isZero();
-        Town.done(accounts.write(new Charge("1", 7, 5, 5)));
+        Town.done(accounts.write(new Charge("1", "a", 7, 5, 5)));
         assertThat(Town.done(accounts.balanceOf("1", 8))).isEqualTo(5);
+    }
+
+    @Test
+    void aRequestThatIsSentAgainFindsItsCharge() {
+        Charge charge = new Charge("1", "a", 7, 5, 5);
+        assertThat(Town.done(accounts.charged(new ChargeRequest("1", "a", 5)))).isEmpty();
+        assertThat(Town.done(accounts.balanceOf("1", 7))).isZero();
+        Town.done(accounts.write(charge));
+        assertThat(Town.done(accounts.charged(new ChargeRequest("1", "a", 5)))).contains(charge);
+        assertThat(Town.done(accounts.charged(new ChargeRequest("1", "b", 5)))).isEmpty();
+        assertRefused(accounts.charged(new ChargeRequest("1", "a", 6)), 409);
     }
 
     /** Paused after its read, it would overwrite what the next one has seen, and the next one its charge. */
@@ -71,8 +82,8 @@ class AccountsTest {
     void aFormerOwnerWritesNothingOnceTheNextOneHasRead() {
         assertThat(Town.done(accounts.balanceOf("1", 7))).isZero();
         assertThat(Town.done(accounts.balanceOf("1", 8))).isZero();
-        assertRefused(accounts.write(new Charge("1", 7, 5, 5)), 503);
-        Town.done(accounts.write(new Charge("1", 8, 3, 3)));
+        assertRefused(accounts.write(new Charge("1", "a", 7, 5, 5)), 503);
+        Town.done(accounts.write(new Charge("1", "b", 8, 3, 3)));
         assertRefused(accounts.balanceOf("1", 7), 503);
         assertThat(Town.done(accounts.balances())).containsEntry("1", 3L);
     }

@@ -24,7 +24,7 @@ class CustomerRoutesIT {
 
     @BeforeAll
     static void start() throws Exception {
-        town = Town.withCustomers("busy", "away", "poor");
+        town = Town.withCustomers("busy", "away", "poor", "twice");
         instance = Town.done(Main.start(town.settings("here", WAIT)));
         Town.until(
                 "the night's work is done",
@@ -58,6 +58,17 @@ class CustomerRoutesIT {
         assertThat(Town.done(first).statusCode()).isEqualTo(200);
         assertThat(town.column("select balance from customer where id = 'busy'"))
                 .containsExactly(10L);
+    }
+
+    @Test
+    void aRequestThatIsSentAgainIsChargedOnce() {
+        String first = Town.done(town.charge(instance.port(), "twice", "id", 7)).body();
+        assertThat(Town.done(town.charge(instance.port(), "twice", "id", 7)).body())
+                .isEqualTo(first);
+        assertProblem(Town.done(town.charge(instance.port(), "twice", "id", 8)), 409);
+        assertProblem(Town.done(town.charge(instance.port(), "twice", " ", 8)), 400);
+        assertThat(town.column("select balance from customer where id = 'twice'"))
+                .containsExactly(7L);
     }
 
     @Test

@@ -28,6 +28,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -181,9 +182,13 @@ final class Town implements AutoCloseable {
     }
 
     CompletableFuture<HttpResponse<String>> charge(int port, String customer, long amount) {
+        return charge(port, customer, UUID.randomUUID().toString(), amount);
+    }
+
+    CompletableFuture<HttpResponse<String>> charge(int port, String customer, String id, long amount) {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://%s:%d/customers/%s/charges".formatted(HOST, port, customer)))
-                .POST(HttpRequest.BodyPublishers.ofString("{\"amount\": %d}".formatted(amount)))
+                .POST(HttpRequest.BodyPublishers.ofString("{\"id\": \"%s\", \"amount\": %d}".formatted(id, amount)))
                 .build();
         return http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
     }

@@ -1,12 +1,14 @@
 package io.holdfast.examples.orders;
 
 import io.holdfast.LockClient;
-import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import org.springframework.stereotype.Service;
 import reactor.core.publisher.Mono;
 
-/** Sells and restocks, one at a time for each item. */
+/**
+ * Sells and restocks, one at a time for each item. An order is reserved, paid, and confirmed. Wherever that stops, the next order of the item goes on
+ * with it, or the same order that is sent again: so in the end what was paid was sold, and once.
+ */
 @Service
 class Orders {
 
@@ -22,25 +24,31 @@ class Orders {
 
     // README: begin
     Mono<Receipt> place(Order order) {
-        return lockOf(order.item()).withLock(lease -> sell(order, lease)); // released before the receipt is passed on
+        return lockOf(order.item()).withLock(lease -> place(order, lease.fencingToken()));
     }
 
-    private Mono<Receipt> sell(Order order, LockLease lease) {
-        long token = lease.fencingToken();
-        return stock.read(order.item(), token) // leaves the token: from here on no former owner writes
-                .filter(amount -> amount >= order.quantity())
-                .switchIfEmpty(Mono.error(() -> new SoldOutException(order)))
-                .delayUntil(amount -> payments.charge(order)) // the stock must not change meanwhile
-                .map(amount -> new Receipt(order, amount - order.quantity(), token))
-                .delayUntil(stock::sell); // refused if a later owner has read
+    private Mono<Receipt> place(Order order, long token) {
+        return stock.claim(order.item(), token) // leaves the token: from here on no former owner writes
+                .thenMany(stock.reserved(order.item())) // by a former owner that did not get to its end
+                .concatMap(begun -> pay(begun, token).onErrorComplete(PaymentRefusedException.class))
+                .then(stock.sold(order)) // sent before: it gets the receipt of then
+                .switchIfEmpty(Mono.defer(() -> stock.reserve(order, token).flatMap(begun -> pay(begun, token))));
+    }
+
+    private Mono<Receipt> pay(Receipt reserved, long token) {
+        return payments.charge(reserved.order()) // once for each order, however often it is asked
+                .onErrorResume(
+                        PaymentRefusedException.class,
+                        refused -> stock.cancel(reserved, token).then(Mono.error(refused)))
+                .then(stock.confirm(reserved, token)) // fails if a later owner has claimed, which confirms then
+                .thenReturn(reserved);
     }
     // README: end
 
     Mono<Void> restock(String item, int amount) {
-        return lockOf(item).withLock(lease -> {
-            long token = lease.fencingToken();
-            return stock.read(item, token).flatMap(before -> stock.set(item, amount, token));
-        });
+        return lockOf(item)
+                .withLock(lease ->
+                        stock.claim(item, lease.fencingToken()).then(stock.set(item, amount, lease.fencingToken())));
     }
 
     private ReactiveLock lockOf(String item) {

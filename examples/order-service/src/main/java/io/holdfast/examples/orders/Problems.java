@@ -15,6 +15,8 @@ final class Problems {
     static boolean isOurs(Throwable error) {
         return error instanceof LockException
                 || error instanceof SoldOutException
+                || error instanceof OtherOrderException
+                || error instanceof PaymentRefusedException
                 || error instanceof StaleLeaseException
                 || error instanceof DataAccessException;
     }
@@ -23,13 +25,21 @@ final class Problems {
         if (error instanceof SoldOutException) {
             return problem(HttpStatus.CONFLICT, "Sold out", "So many are not left.");
         }
+        if (error instanceof PaymentRefusedException) {
+            return problem(HttpStatus.PAYMENT_REQUIRED, "Not paid", "The payment was refused. Nothing was sold.");
+        }
+        if (error instanceof OtherOrderException) {
+            return problem(HttpStatus.CONFLICT, "Other order", "The id was used for another order.");
+        }
         if (error instanceof LockTimeoutException timeout && timeout.backendAnswered()) {
             return problem(HttpStatus.CONFLICT, "Busy", "Others were served all the time. Try again.");
         }
         boolean isStockAway = error instanceof DataAccessException;
         if (isStockAway || error instanceof StaleLeaseException || error instanceof LockLostException) {
             return problem(
-                    HttpStatus.SERVICE_UNAVAILABLE, "Interrupted", "The order may not have been placed. Look first.");
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "Interrupted",
+                    "Send the same order again: it is sold and paid once.");
         }
         // The back end is away, or this instance is about to end.
         return problem(HttpStatus.SERVICE_UNAVAILABLE, "Not available", "Nothing was sold. Try again later.");

@@ -11,30 +11,28 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The stock in Redis, which all instances share. Who reads in order to write leaves the fencing token, and a write is refused unless
- * the token is still there.
+ * The stock in Redis, which all instances share. An owner of an item's lock claims its stock first, which leaves the fencing token, and each write is refused
+ * unless that token is still there. Each script may run twice, as it does when the driver repeats a command after a reconnect.
  */
 @Repository
 class StockStore {
 
-    private static final String NO_SALE = "";
-
     private final ReactiveStringRedisTemplate redis;
-    private final RedisScript<Long> fencedRead;
-    private final RedisScript<Boolean> fencedWrite;
+    private final RedisScript<Boolean> claim = script("claim.lua", Boolean.class);
+    private final RedisScript<Boolean> restock = script("restock.lua", Boolean.class);
+    private final RedisScript<String> reserve = script("reserve.lua", String.class);
+    private final RedisScript<Boolean> settle = script("settle.lua", Boolean.class);
 
     StockStore(ReactiveStringRedisTemplate redis) throws IOException {
         this.redis = redis;
-        fencedRead = RedisScript.of(text("fenced-read.lua"), Long.class);
-        fencedWrite = RedisScript.of(text("fenced-write.lua"), Boolean.class);
     }
 
     /** Read now: given as a file, a script would be read with the first order, on an event loop. */
-    private static String text(String script) throws IOException {
-        return new ClassPathResource(script).getContentAsString(StandardCharsets.UTF_8);
+    private static <T> RedisScript<T> script(String name, Class<T> result) throws IOException {
+        return RedisScript.of(new ClassPathResource(name).getContentAsString(StandardCharsets.UTF_8), result);
     }
 
-    /** To look only. Zero for what nobody has heard of. */
+    /** To look only. Zero for an unknown item. */
     Mono<Integer> amount(String item) {
         return redis.<String, String>opsForHash()
                 .get(stockKey(item), "amount")
@@ -43,43 +41,89 @@ class StockStore {
     }
 
     /**
-     * Reads, and leaves the token: from here on a former owner of the item's lock writes nothing. To check tokens when writing would
-     * not be enough, since that one could still write between this read and the write that follows from it.
+     * Leaves the token: from here on a former owner of the item's lock writes nothing. To compare tokens in the writes alone would not be enough, since a
+     * former owner could still write between what this one reads and what it writes.
      */
-    Mono<Integer> read(String item, long fencingToken) {
-        return redis.execute(fencedRead, List.of(stockKey(item)), List.of(Long.toString(fencingToken)))
-                .single()
-                .filter(amount -> amount >= 0)
-                .switchIfEmpty(Mono.error(() -> new StaleLeaseException(item, fencingToken)))
-                .map(Long::intValue);
+    Mono<Void> claim(String item, long token) {
+        return owned(item, token, redis.execute(claim, List.of(stockKey(item)), List.of(Long.toString(token))));
     }
 
-    Mono<Void> sell(Receipt receipt) {
-        String sale = "%d %d".formatted(receipt.fencingToken(), receipt.quantity());
-        return write(receipt.item(), receipt.left(), receipt.fencingToken(), sale);
+    Mono<Void> set(String item, int amount, long token) {
+        return owned(
+                item,
+                token,
+                redis.execute(
+                        restock, List.of(stockKey(item)), List.of(Long.toString(token), Integer.toString(amount))));
     }
 
-    Mono<Void> set(String item, int amount, long fencingToken) {
-        return write(item, amount, fencingToken, NO_SALE);
+    /** Those that are neither confirmed nor cancelled. */
+    Flux<Receipt> reserved(String item) {
+        return redis.<String, String>opsForHash()
+                .entries(reservedKey(item))
+                .map(it -> Receipt.parse(it.getKey(), item, it.getValue()));
     }
 
-    /** Token and quantity of each sale, the first one first. */
+    /** The receipt of an order that was sold before; empty for a new one. */
+    Mono<Receipt> sold(Order order) {
+        return redis.<String, String>opsForHash()
+                .get(soldKey(order.item()), order.id())
+                .map(it -> Receipt.parse(order.id(), order.item(), it))
+                .doOnNext(before -> {
+                    if (before.quantity() != order.quantity()) {
+                        throw new OtherOrderException(order, before.quantity());
+                    }
+                });
+    }
+
+    /** Takes it out of the stock, for this order. */
+    Mono<Receipt> reserve(Order order, long token) {
+        List<String> keys = List.of(stockKey(order.item()), reservedKey(order.item()), soldKey(order.item()));
+        List<String> values = List.of(Long.toString(token), order.id(), Integer.toString(order.quantity()));
+        return redis.execute(reserve, keys, values).single().map(answer -> switch (answer) {
+            case "stale" -> throw new StaleLeaseException(order.item(), token);
+            case "sold out" -> throw new SoldOutException(order);
+            default -> Receipt.parse(order.id(), order.item(), answer);
+        });
+    }
+
+    /** It was paid, and is sold. */
+    Mono<Void> confirm(Receipt reserved, long token) {
+        return settle(reserved, token, "sold");
+    }
+
+    /** It was not paid, and goes back into the stock. */
+    Mono<Void> cancel(Receipt reserved, long token) {
+        return settle(reserved, token, "refused");
+    }
+
+    private Mono<Void> settle(Receipt reserved, long token, String outcome) {
+        String item = reserved.item();
+        List<String> keys = List.of(stockKey(item), reservedKey(item), soldKey(item), salesKey(item));
+        return owned(item, token, redis.execute(settle, keys, List.of(Long.toString(token), reserved.id(), outcome)));
+    }
+
+    /** Token, quantity and order id of each sale, the first one first. */
     Flux<String> sales(String item) {
         return redis.opsForList().range(salesKey(item), 0, -1);
     }
 
-    private Mono<Void> write(String item, int amount, long fencingToken, String sale) {
-        List<String> keys = List.of(stockKey(item), salesKey(item));
-        List<String> values = List.of(Long.toString(fencingToken), Integer.toString(amount), sale);
-        return redis.execute(fencedWrite, keys, values)
-                .single()
-                .filter(isWritten -> isWritten)
-                .switchIfEmpty(Mono.error(() -> new StaleLeaseException(item, fencingToken)))
+    private static Mono<Void> owned(String item, long token, Flux<Boolean> write) {
+        return write.single()
+                .filter(isOwner -> isOwner)
+                .switchIfEmpty(Mono.error(() -> new StaleLeaseException(item, token)))
                 .then();
     }
 
     private static String stockKey(String item) {
         return "{%s}:stock".formatted(item);
+    }
+
+    private static String reservedKey(String item) {
+        return "{%s}:reserved".formatted(item);
+    }
+
+    private static String soldKey(String item) {
+        return "{%s}:sold".formatted(item);
     }
 
     private static String salesKey(String item) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.http.MediaType;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
@@ -40,10 +41,15 @@ record Customer(WebClient http, ConnectionProvider connections) implements AutoC
         return new Customer(http, connections);
     }
 
+    /** A new order. */
     Mono<Answer> order(String item) {
+        return order(item, UUID.randomUUID().toString());
+    }
+
+    Mono<Answer> order(String item, String id) {
         return http.post()
                 .uri("/orders")
-                .bodyValue(Map.of("item", item, "quantity", 1))
+                .bodyValue(Map.of("id", id, "item", item, "quantity", 1))
                 .exchangeToMono(Customer::answer)
                 .timeout(LIMIT);
     }
@@ -69,14 +75,21 @@ record Customer(WebClient http, ConnectionProvider connections) implements AutoC
 
     /** The fencing token of each sale, the first one first. */
     List<Long> tokens(String item) {
+        return sales(item, 0).stream().map(Long::valueOf).toList();
+    }
+
+    /** The id of the order of each sale. */
+    List<String> sold(String item) {
+        return sales(item, 2);
+    }
+
+    private List<String> sales(String item, int part) {
         String[] sales = http.get()
                 .uri("/orders/{item}", item)
                 .retrieve()
                 .bodyToMono(String[].class)
                 .block(LIMIT);
-        return Arrays.stream(sales)
-                .map(sale -> Long.valueOf(sale.split(" ", 2)[0]))
-                .toList();
+        return Arrays.stream(sales).map(sale -> sale.split(" ", 3)[part]).toList();
     }
 
     Answer health() {

@@ -106,16 +106,25 @@ class OrderServiceIT {
     }
 
     @Test
-    void whoDisconnectsWhileHoldingFreesTheLockForTheNextAndBuysNothing() {
-        try (Shop shop = open(new Till(), "holdfast.wait-timeout=30s")) {
+    void aCustomerThatDisconnectsWhileHoldingFreesTheLockAndTheNextOrderGoesOnWithItsOwn() {
+        Till till = new Till();
+        try (Shop shop = open(till, "holdfast.wait-timeout=30s")) {
             shop.customer().stock("dropped", 10);
-            Disposable holder = shop.customer().order("dropped").subscribe();
+            Disposable holder = shop.customer().order("dropped", "first").subscribe();
             eventually(() -> isHeld("dropped"));
+            eventually(() -> shop.customer().stock("dropped") == 9); // reserved
 
             holder.dispose();
 
             eventually(() -> !isHeld("dropped"));
-            assertThat(shop.customer().stock("dropped")).isEqualTo(10);
+            till.pay();
+            assertThat(shop.customer()
+                            .order("dropped", "second")
+                            .block(Customer.LIMIT)
+                            .isSold())
+                    .isTrue();
+            assertThat(shop.customer().sold("dropped")).containsExactly("first", "second");
+            assertThat(shop.customer().stock("dropped")).isEqualTo(8);
         }
     }
 

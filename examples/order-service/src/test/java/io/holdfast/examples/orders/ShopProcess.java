@@ -7,13 +7,22 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 
 /** One instance of the real application, a JVM of its own, which does not outlive this one. */
 record ShopProcess(Process process, int port) implements AutoCloseable {
+
+    /** The hash of what was paid: references of orders, with quantities. */
+    static final String PAID = "paid";
+
+    static final String DEADLY = "deadly";
 
     private static final Pattern STARTED = Pattern.compile("Netty started on port (\\d+)");
 
@@ -32,7 +41,6 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
                 "--holdfast.redis.uri=" + redisUri,
                 "--holdfast.lease-duration=2s",
                 "--holdfast.wait-timeout=100s",
-                "--orders.payment-time=10ms",
                 "--logging.level.org.springframework.boot=INFO"));
         try {
             Process process =
@@ -48,7 +56,23 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
         Thread watch = new Thread(ShopProcess::endWithTheOther, "the-other-end");
         watch.setDaemon(true);
         watch.start();
-        OrderServiceApplication.main(arguments);
+        var unused = new SpringApplicationBuilder(OrderServiceApplication.class)
+                .initializers((GenericApplicationContext it) ->
+                        it.registerBean(Payments.class, () -> payments(it.getBean(ReactiveStringRedisTemplate.class))))
+                .run(arguments);
+    }
+
+    /** Takes the money of an order once, and keeps that in the Redis of all. The instance that takes the money of {@link #DEADLY} dies then. */
+    private static Payments payments(ReactiveStringRedisTemplate redis) {
+        return order -> redis.<String, String>opsForHash()
+                .putIfAbsent(PAID, order.reference(), Integer.toString(order.quantity()))
+                .doOnNext(isFirst -> {
+                    if (isFirst && order.id().equals(DEADLY)) {
+                        Runtime.getRuntime().halt(1);
+                    }
+                })
+                .delayElement(Duration.ofMillis(10))
+                .then();
     }
 
     private static void endWithTheOther() {

@@ -1,6 +1,9 @@
 package io.holdfast.examples.orders;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.RedisClient;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,29 +40,88 @@ class StockStoreIT {
         stock = new StockStore(new ReactiveStringRedisTemplate(connections));
     }
 
-    /** It was paused after its read. Its write would be undone by the next one's, which has read before it: sold, and still there. */
+    /** It was paused after its claim. Its write would be undone by one of the next owner, which has read before it: sold, and still there. */
     @Test
-    void aFormerOwnerSellsNothingOnceTheNextOneHasRead() {
-        found(0, stock.read(ITEM, 6));
-        done(stock.set(ITEM, 10, 6));
-        found(10, stock.read(ITEM, 7));
-        found(10, stock.read(ITEM, 8));
+    void aFormerOwnerSellsNothingOnceTheNextOneHasClaimed() {
+        stocked(10);
+        done(stock.claim(ITEM, 7));
+        Receipt begun = reserved(order("begun"), 7);
+        done(stock.claim(ITEM, 8));
 
-        refused(stock.sell(new Receipt(ITEM, 1, 9, 7)));
-        refused(stock.read(ITEM, 7));
+        refused(stock.reserve(order("late"), 7));
+        refused(stock.confirm(begun, 7));
+        refused(stock.cancel(begun, 7));
+        refused(stock.set(ITEM, 100, 7));
+        refused(stock.claim(ITEM, 7));
 
-        done(stock.sell(new Receipt(ITEM, 2, 8, 8)));
+        done(stock.confirm(begun, 8));
+        done(stock.confirm(reserved(order("next"), 8), 8));
+        found(6, stock.amount(ITEM));
+        sales("7 2 begun", "8 2 next");
+    }
+
+    /** A driver repeats what was not answered before it has reconnected. */
+    @Test
+    void eachStepMayRunTwice() {
+        stocked(10);
+        done(stock.claim(ITEM, 7));
+        done(stock.claim(ITEM, 7));
+        Receipt sold = reserved(order("sold"), 7);
+        assertThat(reserved(order("sold"), 7)).isEqualTo(sold).isEqualTo(new Receipt("sold", ITEM, 2, 8, 7));
+        done(stock.confirm(sold, 7));
+        done(stock.confirm(sold, 7));
+        assertThat(reserved(order("sold"), 7)).isEqualTo(sold);
+
+        Receipt refused = reserved(order("refused"), 7);
+        found(6, stock.amount(ITEM));
+        done(stock.cancel(refused, 7));
+        done(stock.cancel(refused, 7));
+
         found(8, stock.amount(ITEM));
-        StepVerifier.create(stock.sales(ITEM))
-                .expectNext("8 2")
-                .expectComplete()
-                .verify(Customer.LIMIT);
+        sales("7 2 sold");
+        StepVerifier.create(stock.reserved(ITEM)).expectComplete().verify(Customer.LIMIT);
+    }
+
+    /** All of it is repeated, in its order. */
+    @Test
+    void allStepsMayRunTwice() {
+        stocked(10);
+        for (int time = 0; time < 2; time++) {
+            done(stock.claim(ITEM, 7));
+            done(stock.confirm(reserved(order("sold"), 7), 7));
+            done(stock.cancel(reserved(order("refused"), 7), 7));
+        }
+        found(8, stock.amount(ITEM));
+        sales("7 2 sold");
     }
 
     @Test
-    void whoHasNotReadWritesNothing() {
+    void anOwnerThatHasNotClaimedWritesNothing() {
         refused(stock.set("unread", 10, 7));
         found(0, stock.amount("unread"));
+    }
+
+    private static Order order(String id) {
+        return new Order(id, ITEM, 2);
+    }
+
+    private void stocked(int amount) {
+        try (RedisClient client = RedisClient.create(server.uri())) {
+            assertThat(client.connect().sync().flushall()).isEqualTo("OK");
+        }
+        done(stock.claim(ITEM, 6));
+        done(stock.set(ITEM, amount, 6));
+    }
+
+    private Receipt reserved(Order order, long token) {
+        return stock.reserve(order, token).block(Customer.LIMIT);
+    }
+
+    private void sales(String... expected) {
+        StepVerifier.create(stock.sales(ITEM))
+                .expectNext(expected)
+                .expectComplete()
+                .verify(Customer.LIMIT);
     }
 
     private static void found(int amount, Mono<Integer> read) {

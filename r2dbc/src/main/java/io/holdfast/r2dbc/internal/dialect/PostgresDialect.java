@@ -37,7 +37,8 @@ public final class PostgresDialect implements Dialect {
 
     /**
      * One round trip. {@code synchronous_commit} off would forget grants in a crash. Just-in-time compilation costs more than any of these
-     * statements. Not all versions have the settings that are looked up.
+     * statements. A plan is made once for each session, and may be older than the queue that it reads, so it must not be a sequential scan because the
+     * table was empty then. Not all versions have the settings that are looked up.
      */
     private static final String PREPARE = """
             select current_setting('server_encoding'),
@@ -50,6 +51,8 @@ public final class PostgresDialect implements Dialect {
                    set_config('idle_in_transaction_session_timeout', $1, false),
                    (select count(set_config(name, '0', false)) from pg_settings where name in ('idle_session_timeout', 'transaction_timeout')),
                    set_config('jit', 'off', false),
+                   set_config('plan_cache_mode', 'force_generic_plan', false),
+                   set_config('enable_seqscan', 'off', false),
                    set_config('application_name', 'holdfast', false),
                    set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
             """;

@@ -27,9 +27,6 @@ import reactor.util.context.Context;
  */
 final class Lane {
 
-    /** After so many batches the patient lane is asked to sweep; the database does that once a minute at most. */
-    private static final int BATCHES_BETWEEN_SWEEPS = 64;
-
     private final Connections connections;
     private final SqlFailures failures;
     private final boolean isPatient;
@@ -44,8 +41,8 @@ final class Lane {
 
     private final CallQueue queue = new CallQueue();
 
-    /** Written by the batch under way. */
-    private int batches;
+    /** Of the patient lane. Asked by the batch under way. */
+    private final SweepPace sweeps = new SweepPace();
 
     private final Sinks.Empty<Void> ended = Sinks.empty();
 
@@ -208,8 +205,7 @@ final class Lane {
         } else if (!busy.isEmpty()) {
             awaitRow(busy);
         }
-        batches++;
-        if (patient != null && batches % BATCHES_BETWEEN_SWEEPS == 0) {
+        if (patient != null && sweeps.isDueBehindABatch(connections.timer().now(TimeUnit.NANOSECONDS))) {
             patient.sweepSoon();
         }
         tellOthers(told);

@@ -42,7 +42,7 @@ public final class LockOperations {
                 settings.dialect(),
                 new SessionSettings(settings.schema(), settings.replyTimeout()),
                 settings.timer());
-        watches = new Watches(settings.timer(), settings.claimTime(), this::giveBack);
+        watches = new Watches(connections.deadlines(), settings.timer(), settings.claimTime(), this::giveBack);
         channel = new Channel(connections, watches);
         lanes = new Lanes(
                 connections,

@@ -1,6 +1,7 @@
 package io.holdfast.r2dbc.internal.push;
 
 import io.holdfast.r2dbc.internal.protocol.Push;
+import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
@@ -12,7 +13,6 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.scheduler.Scheduler;
@@ -26,6 +26,7 @@ public final class Watches {
     private static final int MOST_ABANDONED = 4_096;
 
     private final ConcurrentMap<String, Watch> watches = new ConcurrentHashMap<>();
+    private final Deadlines deadlines;
     private final Scheduler timer;
     private final Duration claimTime;
     private final Consumer<LockClaim> giveBack;
@@ -39,7 +40,8 @@ public final class Watches {
     /** Set once. */
     private volatile @Nullable Throwable end;
 
-    private static final class Watch {
+    /** As a deadline: when a claim that is at the head of its queue looks again. */
+    private static final class Watch extends Deadlines.Deadline {
 
         final LockClaim claim;
         final FluxSink<WatchSignal> subscriber;
@@ -53,14 +55,23 @@ public final class Watches {
             this.claim = claim;
             this.subscriber = subscriber;
         }
+
+        @Override
+        protected void passed() {
+            if (isWaiting) {
+                subscriber.next(new WatchSignal.Changed());
+            }
+        }
     }
 
     /**
      * Nothing is watched.
      *
+     * @param deadlines on the timer
      * @param giveBack releases a claim that was granted the lock after it had left
      */
-    public Watches(Scheduler timer, Duration claimTime, Consumer<LockClaim> giveBack) {
+    public Watches(Deadlines deadlines, Scheduler timer, Duration claimTime, Consumer<LockClaim> giveBack) {
+        this.deadlines = deadlines;
         this.timer = timer;
         this.claimTime = claimTime;
         this.giveBack = giveBack;
@@ -92,6 +103,7 @@ public final class Watches {
             }
         }
         watches.remove(watch.claim.id(), watch);
+        deadlines.off(watch);
     }
 
     public boolean isWatched(String claimId) {
@@ -163,14 +175,7 @@ public final class Watches {
 
     /** It has come to the head of its queue: when it is still there after a claim time, the one before it may hang. Nearly all are served before. */
     private void lookLater(Watch watch) {
-        Disposable unused = timer.schedule(
-                () -> {
-                    if (watch.isWaiting) {
-                        watch.subscriber.next(new WatchSignal.Changed());
-                    }
-                },
-                claimTime.toMillis(),
-                TimeUnit.MILLISECONDS);
+        deadlines.set(watch, timer.now(TimeUnit.NANOSECONDS) + claimTime.toNanos());
     }
 
     /** Ends all watches, and those to come. */

@@ -3,6 +3,7 @@ package io.holdfast.redis.internal.connection;
 import io.lettuce.core.SslOptions;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.KeyManagerFactory;
@@ -10,23 +11,39 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The authorities and the certificate for connections with TLS. Without authorities of the caller's, those of the JVM are trusted. The driver
+ * The authorities, the certificate and the restrictions for connections with TLS. Without authorities of the caller's, those of the JVM are trusted. The driver
  * would read their file for each connection, on its event loop, so they are read here: once, on a thread that may wait.
  */
 public final class TlsOptions {
 
     private final @Nullable TrustManagerFactory authorities;
     private final @Nullable KeyManagerFactory identity;
+    private final List<String> protocols;
+    private final List<String> ciphers;
     private final AtomicReference<@Nullable CompletableFuture<SslOptions>> options = new AtomicReference<>();
 
-    public TlsOptions(@Nullable TrustManagerFactory authorities, @Nullable KeyManagerFactory identity) {
+    /**
+     * Options, of which nothing has been read yet.
+     *
+     * @param authorities null for those of the JVM
+     * @param identity null for none
+     * @param protocols empty for those of the JVM
+     * @param ciphers empty for those of the JVM
+     */
+    public TlsOptions(
+            @Nullable TrustManagerFactory authorities,
+            @Nullable KeyManagerFactory identity,
+            List<String> protocols,
+            List<String> ciphers) {
         this.authorities = authorities;
         this.identity = identity;
+        this.protocols = protocols;
+        this.ciphers = ciphers;
     }
 
     /** Without options of the caller's. */
     public static TlsOptions defaults() {
-        return new TlsOptions(null, null);
+        return new TlsOptions(null, null, List.of(), List.of());
     }
 
     /** Fails when the authorities of the JVM cannot be read; the next call tries again. */
@@ -67,6 +84,15 @@ public final class TlsOptions {
 
     private SslOptions with(TrustManagerFactory trusted) {
         SslOptions.Builder built = SslOptions.builder().trustManager(trusted);
-        return (identity == null ? built : built.keyManager(identity)).build();
+        if (identity != null) {
+            built.keyManager(identity);
+        }
+        if (!protocols.isEmpty()) {
+            built.protocols(protocols.toArray(String[]::new));
+        }
+        if (!ciphers.isEmpty()) {
+            built.cipherSuites(ciphers.toArray(String[]::new));
+        }
+        return built.build();
     }
 }

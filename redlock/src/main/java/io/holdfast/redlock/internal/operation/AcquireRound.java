@@ -188,9 +188,11 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         ended(false);
         Vote vote = vote(Vote.Outcome.UNKNOWN);
         masters.tell(vote);
+        Throwable failure;
         synchronized (this) {
-            sink.error(decision.undecided().failure(vote));
+            failure = decision.undecided().failure(vote);
         }
+        sink.error(failure); // users' code may follow from it, and take long
     }
 
     private void ended(boolean isSplit) {

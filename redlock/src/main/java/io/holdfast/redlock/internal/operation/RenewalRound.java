@@ -42,6 +42,9 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
     private boolean asking = true;
     private boolean decided;
 
+    /** Added to by the decision; the thread that took it tells them, outside of the monitor. */
+    private final List<Vote> votes = new ArrayList<>();
+
     private RenewalRound(
             Masters masters, ClaimRegistry registry, List<LockClaim> claims, MonoSink<List<Renewal>> sink) {
         this.masters = masters;
@@ -163,6 +166,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
                 answers.add(answer(k));
             }
         }
+        votes.forEach(masters::tell); // users' code, which may take long
         masters.all().forEach(this::restoreAt);
         sink.success(answers);
         // Last: it may let the next owner in, and this one would not know yet that it is none any more.
@@ -192,19 +196,19 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
                         .findFirst()
                         .orElseThrow();
                 states.get(k).confirmed(LeaseValidity.untilNanos(askedAtNanos, lease), masters.now());
-                tell(k, Vote.Outcome.YES);
+                note(k, Vote.Outcome.YES);
                 yield new Renewal.Held(lease);
             }
             case NO -> {
                 if (states.get(k).notHeld()) {
                     lost.add(k);
                 }
-                tell(k, Vote.Outcome.NO);
+                note(k, Vote.Outcome.NO);
                 yield new Renewal.NotHeld();
             }
             case UNKNOWN, OPEN -> {
                 Vote vote = vote(k, Vote.Outcome.UNKNOWN);
-                masters.tell(vote);
+                votes.add(vote);
                 yield new Renewal.Unknown(records.get(k).undecided().failure(vote));
             }
         };
@@ -222,9 +226,9 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         }
     }
 
-    private void tell(int k, Vote.Outcome outcome) {
+    private void note(int k, Vote.Outcome outcome) {
         if (masters.isListening()) {
-            masters.tell(vote(k, outcome));
+            votes.add(vote(k, outcome));
         }
     }
 

@@ -42,6 +42,10 @@ public final class ClaimRegistry implements LockQueues.Claims {
 
     private final LeftoverNodes leftovers;
     private final LockQueues queues;
+
+    /** Written once, when the back end closes. */
+    private @Nullable Runnable atEmpty;
+
     private final DelayedWatches held;
     private final DelayedWatches longInLine;
 
@@ -84,6 +88,21 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
         if (state.isEmpty() && state.operations().areOver()) {
             byClaim.remove(state.id(), state);
+            tellIfEmpty();
+        }
+    }
+
+    /** Runs the task, as one of the executor, as soon as no claim has anything in ZooKeeper, or may have. */
+    public void whenEmpty(Runnable task) {
+        atEmpty = task;
+        tellIfEmpty();
+    }
+
+    private void tellIfEmpty() {
+        Runnable task = atEmpty;
+        if (task != null && byClaim.isEmpty()) {
+            atEmpty = null;
+            executor.run(task);
         }
     }
 

@@ -93,6 +93,11 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
     /** For messages, such as "acquire". */
     abstract String verb();
 
+    /** Whether it is carried out although the back end is closed. */
+    boolean isForClosing() {
+        return false;
+    }
+
     LockClaim claim() {
         return claim;
     }

@@ -39,7 +39,10 @@ record CloseOperation(Duration limit, Scheduler scheduler, Function<LockClaim, M
                         .scheduler(scheduler))
                 .timeout(limit, scheduler)
                 .onErrorResume(error -> {
-                    LOG.warn("{} may stay until its session ends: {}", state, Printable.text(error.toString()));
+                    LOG.warn(
+                            "{} is deleted later, when a server is reached, or with its session: {}",
+                            state,
+                            Printable.text(error.toString()));
                     return Mono.empty();
                 });
     }

@@ -112,7 +112,7 @@ public final class LockOperations {
 
     /** Answers outside of the executor. */
     public Mono<Ownership> release(LockClaim claim) {
-        return ClaimRequest.mono(executor, subscriber -> new ReleaseRequest(subscriber, claim));
+        return ClaimRequest.mono(executor, subscriber -> new ReleaseRequest(subscriber, claim, false));
     }
 
     private final class AcquireRequest extends ClaimRequest<LockAttempt> {
@@ -159,8 +159,16 @@ public final class LockOperations {
 
     private final class ReleaseRequest extends ClaimRequest<Ownership> {
 
-        ReleaseRequest(CoreSubscriber<? super Ownership> subscriber, LockClaim claim) {
+        private final boolean isOnceMore;
+
+        ReleaseRequest(CoreSubscriber<? super Ownership> subscriber, LockClaim claim, boolean isOnceMore) {
             super(subscriber, claim, executor, sessions, claims);
+            this.isOnceMore = isOnceMore;
+        }
+
+        @Override
+        boolean isForClosing() {
+            return isOnceMore;
         }
 
         @Override
@@ -196,14 +204,15 @@ public final class LockOperations {
 
     /** The release that a subscriber asked for has failed. This one has no subscriber. */
     private void releaseOnceMore(ClaimState state) {
-        Disposable unused = release(state.claim())
+        Disposable unused = ClaimRequest.<Ownership>mono(
+                        executor, subscriber -> new ReleaseRequest(subscriber, state.claim(), true))
                 .subscribe(
                         ownership -> LOG.debug("given up at last: {}", state),
                         error -> LOG.debug("not given up yet: {}", state, error));
     }
 
     private void enqueue(ClaimRequest<?> request) {
-        if (isClosed) {
+        if (isClosed && !request.isForClosing()) {
             request.fail(ZooKeeperFailures.closed(request.subject()));
         } else {
             request.takeTurn();
@@ -275,10 +284,11 @@ public final class LockOperations {
         return releasingAll.releaseAll(claims.all());
     }
 
+    /** The session may go on for long. So claims that could not be released in time are released when a server is reached again. */
     private void stop() {
         isClosed = true;
-        sessions.close();
         signals.fail(ZooKeeperFailures.closed(new Subject("", "watch")));
+        claims.whenEmpty(sessions::close);
     }
 
     public Mono<List<String>> contents() {

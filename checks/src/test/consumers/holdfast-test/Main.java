@@ -1,0 +1,26 @@
+import io.holdfast.LossReason;
+import io.holdfast.test.Rival;
+import io.holdfast.test.TestLocks;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import reactor.core.publisher.Mono;
+
+/** As docs/guides/testing.md tells, without JUnit around it: a rival gives the lock up, and the next owner loses it. */
+final class Main {
+
+    public static void main(String[] arguments) {
+        TestLocks locks = TestLocks.virtualTime();
+        Rival rival = locks.holdElsewhere("stock/42");
+        CompletableFuture<Long> work = locks.client()
+                .lock("stock/42")
+                .withLock(lease -> Mono.delay(Duration.ofHours(1), locks.scheduler()))
+                .toFuture();
+        rival.release();
+        locks.advance(Duration.ofMinutes(59));
+        System.out.println("held with token " + locks.held("stock/42").fencingToken());
+        locks.held("stock/42").lose(LossReason.NOT_HELD);
+        if (!work.isCompletedExceptionally()) {
+            throw new AssertionError("not lost");
+        }
+    }
+}

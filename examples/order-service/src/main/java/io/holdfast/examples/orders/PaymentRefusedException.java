@@ -1,0 +1,13 @@
+package io.holdfast.examples.orders;
+
+import java.io.Serial;
+
+final class PaymentRefusedException extends RuntimeException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    PaymentRefusedException(Order order) {
+        super("the payment of order %s was refused".formatted(order.reference()));
+    }
+}

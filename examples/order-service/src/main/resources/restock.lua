@@ -1,0 +1,9 @@
+-- Sets the stock of an item, for the owner that has claimed it last.
+-- KEYS[1] hash of the stock
+-- ARGV[1] fencing token   ARGV[2] amount
+-- Returns false when a later owner has claimed, or none. Cost: O(1).
+if redis.call('hget', KEYS[1], 'token') ~= ARGV[1] then
+  return false
+end
+redis.call('hset', KEYS[1], 'amount', ARGV[2])
+return true

@@ -1,0 +1,44 @@
+package com.example.shop
+
+import io.holdfast.InMemoryLockBackend
+import io.holdfast.LockClient
+import io.holdfast.LockTimeoutException
+import io.holdfast.kotlin.acquireAndAwait
+import io.holdfast.kotlin.asReactorScheduler
+import io.holdfast.kotlin.releaseAndAwait
+import kotlinx.coroutines.ExperimentalCoroutinesApi
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.test.TestScope
+import kotlinx.coroutines.test.currentTime
+import kotlinx.coroutines.test.runTest
+import kotlinx.coroutines.test.testTimeSource
+import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Test
+
+@OptIn(ExperimentalCoroutinesApi::class)
+class ShopTest {
+    @Test
+    fun nothingIsSoldTwice() =
+        runTest {
+            val shop = Shop(locks(), Stock(mapOf("tea" to 3)))
+            val sales = List(5) { async { shop.sell("tea") } }.awaitAll()
+            assertThat(sales).containsExactlyInAnyOrder(2, 1, 0, null, null)
+        }
+
+    @Test
+    fun aCustomerWaitsForThreeSecondsAtMost() =
+        runTest {
+            val locks = locks()
+            val rival = locks.lock("stock/tea").acquireAndAwait()
+            val sale = runCatching { Shop(locks, Stock(mapOf("tea" to 3))).sell("tea") }
+            assertThat(sale.exceptionOrNull()).isInstanceOf(LockTimeoutException::class.java)
+            assertThat(currentTime).isEqualTo(3_000)
+            rival.releaseAndAwait()
+        }
+
+    private fun TestScope.locks(): LockClient {
+        val timer = backgroundScope.asReactorScheduler(testTimeSource)
+        return LockClient.builder(InMemoryLockBackend.create(timer)).timer(timer).build()
+    }
+}

@@ -1,0 +1,29 @@
+package io.holdfast.kotlin
+
+import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Test
+import java.nio.file.Files
+import java.nio.file.Path
+import kotlin.io.path.extension
+import kotlin.io.path.readText
+
+/** The Kotlin of the guide is that of `com.example`, which is compiled here, and whose tests run here. */
+class GuideTest {
+    private val root =
+        generateSequence(
+            Path.of("").toAbsolutePath(),
+        ) { it.parent }.first { Files.exists(it.resolve("docs/guides/kotlin.md")) }
+
+    @Test
+    fun everyBlockOfTheGuideIsCompiled() {
+        val page = root.resolve("docs/guides/kotlin.md").readText()
+        val blocks = Regex("```kotlin\n(.*?)```", RegexOption.DOT_MATCHES_ALL).findAll(page).map { it.groupValues[1] }.toList()
+        val compiled =
+            Files.walk(root.resolve("integrations/kotlin/src/test/kotlin/com/example")).use { files ->
+                files.filter { it.extension == "kt" }.toList().map { it.readText() }
+            }
+        assertThat(blocks).hasSizeGreaterThan(4).allSatisfy { block ->
+            assertThat(compiled).anyMatch { source -> block in source }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.holdfast.spring;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockInspector;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * The actuator endpoint {@code holdfast}, where the application exposes it. It only tells, unless {@code management.endpoint.holdfast.access} is {@code
+ * unrestricted}: then {@code DELETE} breaks a hold.
+ */
+@AutoConfiguration(after = HoldfastAutoConfiguration.class)
+@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+@ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
+@ConditionalOnBean(LockClient.class)
+public final class HoldfastEndpointAutoConfiguration {
+
+    /** Made by Spring Boot. */
+    public HoldfastEndpointAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    LockEndpoint holdfastLockEndpoint(ListableBeanFactory beans, ObjectProvider<LockInspector> inspectors) {
+        return new LockEndpoint(beans.getBeansOfType(LockClient.class), inspectors::getIfAvailable);
+    }
+}

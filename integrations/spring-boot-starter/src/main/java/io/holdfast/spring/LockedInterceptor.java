@@ -1,0 +1,108 @@
+package io.holdfast.spring;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.ReactiveLock;
+import java.lang.reflect.Method;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/** Puts the lock around what a method returns. Spring makes a Mono of a suspending function before, and a suspension of this Mono behind. */
+final class LockedInterceptor implements MethodInterceptor {
+
+    private final BiFunction<Method, @Nullable Class<?>, @Nullable LockedMethod> methods;
+    private final Supplier<LockClient> client;
+
+    LockedInterceptor(
+            BiFunction<Method, @Nullable Class<?>, @Nullable LockedMethod> methods, Supplier<LockClient> client) {
+        this.methods = methods;
+        this.client = client;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        LockedMethod method = methods.apply(invocation.getMethod(), target == null ? null : target.getClass());
+        if (method == null) {
+            return invocation.proceed();
+        }
+        Call call = new Call(method, (ProxyMethodInvocation) invocation);
+        return method.many()
+                ? Flux.deferContextual(context -> call.isLocked(context) ? Flux.from(call.proceed()) : many(call))
+                : Mono.deferContextual(context -> call.isLocked(context) ? Mono.from(call.proceed()) : one(call));
+    }
+
+    private Flux<Object> many(Call call) {
+        AtomicBoolean begun = new AtomicBoolean();
+        Flux<Object> guarded = lock(call).withLockMany(lease -> {
+            begun.set(true);
+            return Flux.from(call.proceed()).contextWrite(context -> call.locked(lease, context));
+        });
+        return call.method().skipWhenTaken()
+                ? guarded.onErrorResume(error -> isTaken(error, begun) ? Flux.empty() : Flux.error(error))
+                : guarded;
+    }
+
+    private Mono<Object> one(Call call) {
+        AtomicBoolean begun = new AtomicBoolean();
+        Mono<Object> guarded = lock(call).withLock((LockLease lease) -> {
+            begun.set(true);
+            return Mono.from(call.proceed()).contextWrite(context -> call.locked(lease, context));
+        });
+        return call.method().skipWhenTaken()
+                ? guarded.onErrorResume(error -> isTaken(error, begun) ? Mono.empty() : Mono.error(error))
+                : guarded;
+    }
+
+    private ReactiveLock lock(Call call) {
+        return call.method()
+                .lock(client.get(), call.method().name().of(call.invocation().getArguments()));
+    }
+
+    /** And not an error of the work, which may wait for other locks. */
+    private static boolean isTaken(Throwable error, AtomicBoolean begun) {
+        return error instanceof LockTimeoutException timeout && timeout.backendAnswered() && !begun.get();
+    }
+
+    private record Call(LockedMethod method, ProxyMethodInvocation invocation) {
+
+        /** With a second creator of proxies in the application, a bean is a proxy of a proxy, and both have this interceptor: the outer one takes the lock. */
+        boolean isLocked(ContextView context) {
+            return context.getOrDefault(Call.class, null) == invocation.getProxy();
+        }
+
+        Context locked(LockLease lease, Context context) {
+            Context inside = LockedLease.with(lease, context);
+            return invocation.getThis() instanceof SpringProxy inner ? inside.put(Call.class, inner) : inside;
+        }
+
+        /** A copy goes on, since a publisher may be subscribed to again. */
+        @SuppressWarnings("unchecked") // what the method returns was looked at when its bean was made
+        Publisher<Object> proceed() {
+            try {
+                // Aspects inside ask Spring for the call of this thread, to bind their parameters.
+                Object result = ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone());
+                return result == null
+                        ? Mono.error(new IllegalStateException(
+                                InvalidLockedMethodException.text(method.method()) + " has returned null"))
+                        : (Publisher<Object>) result;
+            } catch (Throwable thrown) {
+                reactor.core.Exceptions.throwIfJvmFatal(thrown);
+                return Mono.error(thrown);
+            }
+        }
+    }
+}

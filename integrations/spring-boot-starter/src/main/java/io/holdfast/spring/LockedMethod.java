@@ -1,0 +1,219 @@
+package io.holdfast.spring;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.spring.Locked.Kind;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.annotation.MergedAnnotation;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * What {@link Locked} says of one method.
+ *
+ * @param permits zero for what is no semaphore
+ * @param options of a lock of this name; empty: those that the client gives the lock. Asked for when all beans can be made
+ * @param many whether it returns a Flux, or a Flow, of which Spring makes one
+ */
+record LockedMethod(
+        Method method,
+        LockedName name,
+        Kind kind,
+        int permits,
+        Function<String, Optional<LockOptions>> options,
+        boolean skipWhenTaken,
+        boolean many) {
+
+    private static final String UNIT = "kotlin.Unit";
+    private static final String SUPER = "? super ";
+    private static final String FLOW = "kotlinx.coroutines.flow.Flow<";
+
+    /** What an annotation refers to. */
+    interface Surroundings {
+
+        /** With properties in the place of placeholders. */
+        String resolved(String text);
+
+        /** Those of the profile that counts for this lock, or of all locks. */
+        LockOptions ofProperties(String lockName);
+
+        /** Null if there is no bean of that name and type. */
+        @Nullable
+        LockOptions ofBean(String name);
+    }
+
+    /**
+     * Reads and checks an annotation.
+     *
+     * @throws InvalidLockedMethodException if something of it cannot be
+     */
+    static LockedMethod of(Method method, MergedAnnotation<Locked> annotation, Surroundings surroundings) {
+        requireInterceptable(method);
+        boolean suspending = KotlinDetector.isSuspendingFunction(method);
+        boolean many = method.getReturnType() == Flux.class
+                || (suspending && resultOf(method).startsWith(FLOW));
+        if (!many && method.getReturnType() != Mono.class && !suspending) {
+            throw new InvalidLockedMethodException(
+                    method,
+                    "it returns %s".formatted(method.getReturnType().getSimpleName()),
+                    "Return a Mono or a Flux, or make it a suspending function: a lock is held until what a method returns has ended.");
+        }
+        Reader reader = new Reader(method, annotation, surroundings);
+        boolean skip = annotation.getBoolean("skipWhenTaken");
+        if (skip && suspending && !resultOf(method).contains(UNIT)) {
+            throw new InvalidLockedMethodException(
+                    method,
+                    "it has skipWhenTaken, but a result",
+                    "Return Unit, or catch LockTimeoutException with waitTimeout = \"0\".");
+        }
+        Kind kind = annotation.getEnum("kind", Kind.class);
+        return new LockedMethod(
+                method,
+                LockedName.of(reader.text("value"), method),
+                kind,
+                reader.permits(kind),
+                reader.options(skip),
+                skip,
+                many);
+    }
+
+    private static void requireInterceptable(Method method) {
+        int modifiers = method.getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers) || Modifier.isFinal(modifiers)) {
+            throw new InvalidLockedMethodException(
+                    method,
+                    "a %s method cannot be intercepted".formatted(Modifier.toString(modifiers)),
+                    "Make it public and not final; in Kotlin, open it and its class, or use the compiler plugin kotlin-spring.");
+        }
+    }
+
+    /** Of a suspending function: what its last parameter, the continuation, takes. */
+    private static String resultOf(Method method) {
+        var parameters = method.getGenericParameterTypes();
+        String continuation = parameters[parameters.length - 1].getTypeName();
+        return continuation.substring(continuation.indexOf(SUPER) + SUPER.length());
+    }
+
+    /** With its kind and options. Nothing is sent. */
+    ReactiveLock lock(LockClient client, String lockName) {
+        ReactiveLock lock = switch (kind) {
+            case MUTEX -> client.lock(lockName);
+            case READ -> client.readWriteLock(lockName).readLock();
+            case WRITE -> client.readWriteLock(lockName).writeLock();
+            case SEMAPHORE -> client.semaphore(lockName, permits);
+        };
+        return options.apply(lockName).map(lock::with).orElse(lock);
+    }
+
+    /** @throws InvalidLockedMethodException if the client or its back end refuses such a lock */
+    void check(LockClient client) {
+        try {
+            ReactiveLock unused = lock(client, "name");
+        } catch (IllegalArgumentException | UnsupportedOperationException refusal) {
+            throw new InvalidLockedMethodException(
+                    method, String.valueOf(refusal.getMessage()), "Change what does not fit.");
+        }
+    }
+
+    /** The attributes. */
+    private record Reader(Method method, MergedAnnotation<Locked> annotation, Surroundings surroundings) {
+
+        String text(String attribute) {
+            try {
+                return surroundings.resolved(annotation.getString(attribute));
+            } catch (IllegalArgumentException unresolved) {
+                throw refused(attribute, String.valueOf(unresolved.getMessage()));
+            }
+        }
+
+        private InvalidLockedMethodException refused(String attribute, String why) {
+            return new InvalidLockedMethodException(
+                    method,
+                    "%s: %s".formatted(attribute, why),
+                    "Change the annotation, or the property that it names.");
+        }
+
+        int permits(Kind kind) {
+            String text = text("permits");
+            if (kind == Kind.SEMAPHORE && text.isEmpty()) {
+                throw refused("permits", "a semaphore needs a number, such as permits = \"3\"");
+            }
+            if (kind != Kind.SEMAPHORE && !text.isEmpty()) {
+                throw refused("permits", "only a semaphore has permits, but the kind is %s".formatted(kind));
+            }
+            try {
+                return text.isEmpty() ? 0 : Integer.parseInt(text);
+            } catch (NumberFormatException e) {
+                throw refused("permits", "\"%s\" is no number".formatted(text));
+            }
+        }
+
+        Function<String, Optional<LockOptions>> options(boolean skip) {
+            String bean = text("options");
+            Map<Setter, Duration> durations = new LinkedHashMap<>();
+            put("leaseDuration", durations, LockOptions.Builder::leaseDuration);
+            put("maxHoldTime", durations, LockOptions.Builder::maxHoldTime);
+            put("minHoldTime", durations, LockOptions.Builder::minHoldTime);
+            put("waitTimeout", durations, LockOptions.Builder::waitTimeout);
+            if (skip) {
+                if (!annotation.getString("waitTimeout").isEmpty()) {
+                    throw refused("waitTimeout", "what is skipped when the lock is taken does not wait");
+                }
+                durations.put(LockOptions.Builder::waitTimeout, Duration.ZERO);
+            }
+            Map<LockOptions, LockOptions> known =
+                    new ConcurrentHashMap<>(); // by what they are based on: one for each profile
+            return bean.isEmpty() && durations.isEmpty()
+                    ? lockName -> Optional.empty()
+                    : lockName ->
+                            Optional.of(known.computeIfAbsent(base(bean, lockName), base -> built(base, durations)));
+        }
+
+        private LockOptions built(LockOptions base, Map<Setter, Duration> durations) {
+            try {
+                LockOptions.Builder builder = base.toBuilder();
+                for (Map.Entry<Setter, Duration> it : durations.entrySet()) {
+                    builder = it.getKey().apply(builder, it.getValue());
+                }
+                return builder.build();
+            } catch (IllegalArgumentException misfit) {
+                throw refused("options", String.valueOf(misfit.getMessage()));
+            }
+        }
+
+        private LockOptions base(String bean, String lockName) {
+            LockOptions options = bean.isEmpty() ? surroundings.ofProperties(lockName) : surroundings.ofBean(bean);
+            if (options == null) {
+                throw refused("options", "there is no bean \"%s\" of the type LockOptions".formatted(bean));
+            }
+            return options;
+        }
+
+        private void put(String attribute, Map<Setter, Duration> durations, Setter setter) {
+            String text = text(attribute);
+            if (!text.isEmpty()) {
+                try {
+                    durations.put(setter, DurationStyle.detectAndParse(text, ChronoUnit.SECONDS));
+                } catch (IllegalArgumentException e) {
+                    throw refused(attribute, String.valueOf(e.getMessage()));
+                }
+            }
+        }
+    }
+
+    /** Of one option. */
+    private interface Setter extends BiFunction<LockOptions.Builder, Duration, LockOptions.Builder> {}
+}

@@ -1,0 +1,44 @@
+package io.holdfast.spring;
+
+import io.lettuce.core.RedisURI;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.docker.compose.core.RunningService;
+import org.springframework.boot.docker.compose.service.connection.DockerComposeConnectionDetailsFactory;
+import org.springframework.boot.docker.compose.service.connection.DockerComposeConnectionSource;
+import org.springframework.boot.ssl.SslBundle;
+
+/** Locks in a service of Docker Compose whose image is Redis or Valkey, or whose label says so. */
+final class RedisComposeConnectionDetailsFactory
+        extends DockerComposeConnectionDetailsFactory<RedisLockConnectionDetails> {
+
+    RedisComposeConnectionDetailsFactory() {
+        super(ServiceNames.REDIS.toArray(String[]::new), ServiceNames.REDIS_BACK_END);
+    }
+
+    @Override
+    protected RedisLockConnectionDetails getDockerComposeConnectionDetails(DockerComposeConnectionSource source) {
+        return new OfService(source.getRunningService());
+    }
+
+    private static final class OfService extends DockerComposeConnectionDetails implements RedisLockConnectionDetails {
+
+        private final RedisURI uri;
+        private final @Nullable SslBundle bundle;
+
+        OfService(RunningService service) {
+            super(service);
+            uri = RedisURI.create(service.host(), service.ports().get(ServiceNames.REDIS_PORT));
+            bundle = getSslBundle(service);
+        }
+
+        @Override
+        public RedisURI getUri() {
+            return uri;
+        }
+
+        @Override
+        public @Nullable SslBundle getSslBundle() {
+            return bundle;
+        }
+    }
+}

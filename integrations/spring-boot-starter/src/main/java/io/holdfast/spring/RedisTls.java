@@ -1,0 +1,67 @@
+package io.holdfast.spring;
+
+import io.holdfast.redis.RedisLockBackend;
+import io.lettuce.core.RedisURI;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslOptions;
+
+/** SSL bundles of Spring Boot on connections with Redis. */
+final class RedisTls {
+
+    private RedisTls() {}
+
+    /** The bundle that a property names, or null. */
+    static @Nullable SslBundle named(String property, @Nullable String name, ObjectProvider<SslBundles> bundles) {
+        if (name == null || name.isBlank()) {
+            return null;
+        }
+        SslBundles known = bundles.getIfAvailable();
+        if (known == null) {
+            throw new InvalidLockPropertiesException(
+                    property + " is set, but the application has no SSL bundles.",
+                    "Spring Boot's SslAutoConfiguration makes them: do not exclude it.");
+        }
+        try {
+            return known.getBundle(name);
+        } catch (NoSuchSslBundleException unknown) {
+            throw new InvalidLockPropertiesException(
+                    "%s is '%s', and there is no such SSL bundle.".formatted(property, name),
+                    "Define it under spring.ssl.bundle.",
+                    unknown);
+        }
+    }
+
+    /** With a bundle a copy that asks for TLS: at the server, and at each sentinel. */
+    static RedisURI address(RedisURI given, @Nullable SslBundle bundle) {
+        if (bundle == null) {
+            return given;
+        }
+        RedisURI.Builder copy = RedisURI.builder(given).withSsl(true);
+        given.getSentinels().forEach(sentinel -> copy.withSentinel(address(sentinel, bundle)));
+        if (given.getSentinelMasterId() != null) {
+            copy.withSentinelMasterId(given.getSentinelMasterId());
+        }
+        return copy.build();
+    }
+
+    /** The bundle is read once. */
+    static RedisLockBackend.Builder certificates(RedisLockBackend.Builder builder, @Nullable SslBundle bundle) {
+        if (bundle == null) {
+            return builder;
+        }
+        SslOptions options = bundle.getOptions();
+        return builder.trust(bundle.getManagers().getTrustManagerFactory())
+                .identity(bundle.getManagers().getKeyManagerFactory())
+                .tlsProtocols(namesOf(options == null ? null : options.getEnabledProtocols()))
+                .tlsCiphers(namesOf(options == null ? null : options.getCiphers()));
+    }
+
+    private static List<String> namesOf(String @Nullable [] names) {
+        return names == null ? List.of() : List.of(names);
+    }
+}

@@ -1,0 +1,151 @@
+package io.holdfast.spring;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Threads for work under locks, which may block. An idle thread is taken before a new one is made; when there are as many as allowed, tasks wait for the
+ * first one that gets free.
+ *
+ * <p>Work that blocks may wait for other work: a call under one lock takes a second lock. So as long as tasks wait and none ends, one thread more is made each
+ * second. When no task waits, the bound is what it was.
+ */
+final class WorkThreads {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WorkThreads.class);
+
+    /** For so long no task must have ended while tasks wait. */
+    static final long STUCK_MILLIS = 1_000;
+
+    private static final long IDLE_SECONDS = 60;
+
+    /** Takes a task only if an idle thread waits for one: else the pool makes a thread, or calls {@link #wait}. */
+    private static final class Waiting extends LinkedTransferQueue<Runnable> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public boolean offer(Runnable task) {
+            return tryTransfer(task);
+        }
+
+        void append(Runnable task) {
+            boolean unused = super.offer(task);
+        }
+    }
+
+    private final int most;
+    private final Scheduler timer;
+    private final Waiting waiting = new Waiting();
+    private final AtomicInteger made = new AtomicInteger();
+    private final AtomicBoolean isWatched = new AtomicBoolean();
+    private final ThreadPoolExecutor threads;
+
+    /** Of the application, which makes this when it starts. */
+    private final @Nullable ClassLoader classes = Thread.currentThread().getContextClassLoader();
+
+    /**
+     * No thread yet.
+     *
+     * @param most how many threads
+     * @param timer looks after tasks that wait
+     */
+    WorkThreads(int most, Scheduler timer) {
+        this.most = most;
+        this.timer = timer;
+        threads = new ThreadPoolExecutor(
+                0, most, IDLE_SECONDS, TimeUnit.SECONDS, waiting, this::thread, (task, pool) -> wait(task));
+    }
+
+    ExecutorService executor() {
+        return threads;
+    }
+
+    /**
+     * Takes no more tasks. Those that wait still run, since a caller may be blocked until it hears its result: on one thread more if all are blocked. None is
+     * interrupted.
+     */
+    void end() {
+        if (!waiting.isEmpty()) {
+            addThread();
+        }
+        threads.shutdown();
+    }
+
+    int size() {
+        return threads.getPoolSize();
+    }
+
+    /** How many wait for a task. */
+    int idle() {
+        return waiting.getWaitingConsumerCount();
+    }
+
+    /** The thread that needs it may have the user of a request in its inheritable variables, and the new one runs the work of others too. */
+    private Thread thread(Runnable tasks) {
+        Thread thread = new Thread(null, tasks, "holdfast-work-" + made.incrementAndGet(), 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(classes);
+        return thread;
+    }
+
+    private void wait(Runnable task) {
+        if (threads.isShutdown()) {
+            throw new RejectedExecutionException("the threads for work under locks have ended");
+        }
+        waiting.append(task);
+        watch();
+    }
+
+    private void watch() {
+        if (isWatched.compareAndSet(false, true)) {
+            lookAgain();
+        }
+    }
+
+    private void lookAgain() {
+        long ended = threads.getCompletedTaskCount();
+        try {
+            Disposable unused = timer.schedule(() -> look(ended), STUCK_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException disposed) {
+            isWatched.set(false); // no more help
+        }
+    }
+
+    private void look(long endedBefore) {
+        if (waiting.isEmpty() || threads.isShutdown()) {
+            threads.setMaximumPoolSize(most);
+            isWatched.set(false);
+            if (!waiting.isEmpty() && !threads.isShutdown()) {
+                watch(); // it came in between
+            }
+            return;
+        }
+        if (threads.getCompletedTaskCount() == endedBefore) {
+            addThread();
+        }
+        lookAgain();
+    }
+
+    private void addThread() {
+        int before = threads.getMaximumPoolSize();
+        if (before == most) {
+            LOG.warn(
+                    "all {} threads for work under locks are blocked, and {} tasks wait: one thread more is made each second. Leases are renewed all the same. See holdfast.deliver-threads",
+                    most,
+                    waiting.size());
+        }
+        threads.setMaximumPoolSize(before + 1);
+        threads.execute(() -> {}); // a new thread for it, which then takes what waits
+    }
+}

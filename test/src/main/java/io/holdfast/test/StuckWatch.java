@@ -1,0 +1,113 @@
+package io.holdfast.test;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends a test that waits for what only an advance of virtual time can bring. Its thread would advance it, and is the one that waits: without this, it
+ * waits for ever.
+ */
+final class StuckWatch implements AutoCloseable {
+
+    private static final ScheduledThreadPoolExecutor TIMER = new ScheduledThreadPoolExecutor(1, task -> {
+        Thread thread = new Thread(task, "holdfast-test-stuck-watch");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private final Thread test;
+    private final long limitNanos;
+    private final Runnable rescue;
+
+    // All below: under the monitor.
+
+    /** Since when the thread has been waiting at each look; 0 if it was not at the last one. */
+    private long waitingSinceNanos;
+
+    private boolean interrupted;
+    private boolean closed;
+
+    /** Written once, at the start. */
+    private @Nullable ScheduledFuture<?> looks;
+
+    private StuckWatch(Thread test, Duration limit, Runnable rescue) {
+        this.test = test;
+        limitNanos = limit.toNanos();
+        this.rescue = rescue;
+    }
+
+    /**
+     * Watches a thread.
+     *
+     * @param rescue what else to do when an interrupt does not end the wait, as that of {@code CompletableFuture.join()}
+     */
+    static StuckWatch start(Thread test, Duration limit, Runnable rescue) {
+        StuckWatch watch = new StuckWatch(test, limit, rescue);
+        long pause = Math.max(1, watch.limitNanos / 10);
+        watch.looks = TIMER.scheduleAtFixedRate(watch::look, pause, pause, TimeUnit.NANOSECONDS);
+        return watch;
+    }
+
+    private void look() {
+        boolean isOfNoUse = false;
+        synchronized (this) {
+            long now = System.nanoTime();
+            if (closed || !isWaiting()) {
+                waitingSinceNanos = 0;
+            } else if (waitingSinceNanos == 0) {
+                waitingSinceNanos = now;
+            } else if (interrupted) {
+                isOfNoUse = true;
+            } else if (now - waitingSinceNanos >= limitNanos) {
+                interrupted = true;
+                test.interrupt();
+            }
+        }
+        if (isOfNoUse) {
+            rescue.run();
+        }
+    }
+
+    private boolean isWaiting() {
+        Thread.State state = test.getState();
+        return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+                && Arrays.stream(test.getStackTrace())
+                        .map(StackTraceElement::getClassName)
+                        .anyMatch(it -> it.startsWith("reactor.core.publisher.Blocking")
+                                || it.equals("java.util.concurrent.CompletableFuture"));
+    }
+
+    /**
+     * The test has ended, in one way or the other.
+     *
+     * @param thrown what it has thrown, or null
+     * @throws AssertionError if the test was stuck
+     */
+    synchronized void failIfStuck(@Nullable Throwable thrown) {
+        if (!interrupted) {
+            return;
+        }
+        throw new AssertionError(
+                "the test waited for %s of real time, with block() or a future, for something that did not come; virtual time"
+                                .formatted(Duration.ofNanos(limitNanos))
+                        + " stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then,"
+                        + " or use TestLocks.realTime()",
+                thrown);
+    }
+
+    /** The thread goes on to other tests. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (looks != null) {
+            looks.cancel(false);
+        }
+        if (interrupted) {
+            boolean unused = Thread.interrupted();
+        }
+    }
+}
