@@ -66,6 +66,11 @@ final class HandingOverStore implements Store {
     }
 
     @Override
+    public void ends() {
+        below.ends();
+    }
+
+    @Override
     public List<String> leftovers() {
         return below.leftovers();
     }

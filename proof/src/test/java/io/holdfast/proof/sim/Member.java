@@ -44,6 +44,10 @@ final class Member {
     private final Set<LockFeature> features = EnumSet.noneOf(LockFeature.class);
     private final boolean isFair;
     private final boolean delivers;
+
+    /** Whether users' code may block a thread, so that a lease may be over when its user hears of it. */
+    private final boolean mayBlock;
+
     private final Mutant mutant;
     private final List<Held> held = new ArrayList<>();
 
@@ -83,22 +87,16 @@ final class Member {
         }
     }
 
-    Member(
-            String name,
-            Host host,
-            Store store,
-            LockOptions options,
-            HistoryRecorder recorder,
-            boolean isFair,
-            boolean delivers,
-            Mutant mutant) {
+    Member(String name, Host host, Store store, Plan plan, HistoryRecorder recorder, Mutant mutant) {
         this.name = name;
         this.host = host;
         this.mutant = mutant;
         this.recorder = recorder;
-        this.isFair = isFair;
-        this.delivers = delivers;
         world = host.world();
+        isFair = plan.is(Plan.Weather.CALM) && store.isFair();
+        delivers = UsersCode.delivers(world, plan, host);
+        mayBlock = UsersCode.isFaulty(world, plan);
+        LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
         @Nullable Scheduler signals = delivers ? host.signals() : null;
         opening = () -> SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, signals);
         client = open();
@@ -278,8 +276,8 @@ final class Member {
 
     void acquired(long operation, LockLease lease) {
         long until = validUntil(lease);
-        if (until <= world.now()) {
-            gaveUp(operation, "was over when users' code was called"); // its thread was blocked
+        if (mayBlock && until <= world.now()) {
+            gaveUp(operation, "was over when users' code was called");
             return;
         }
         acquired++;

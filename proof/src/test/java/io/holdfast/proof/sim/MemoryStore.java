@@ -14,6 +14,7 @@ import reactor.core.publisher.Sinks;
 final class MemoryStore implements Store {
 
     private final Mutant mutant;
+    private boolean isEnding;
     private InMemoryLockBackend memory;
 
     MemoryStore(Mutant mutant) {
@@ -41,10 +42,14 @@ final class MemoryStore implements Store {
             /** Others go on with the store. */
             @Override
             public Mono<Void> close() {
-                Sinks.EmitResult unused = closed.tryEmitEmpty();
-                return Mono.empty();
+                return isEnding ? Mono.empty() : Mono.fromRunnable(closed::tryEmitEmpty);
             }
         });
+    }
+
+    @Override
+    public void ends() {
+        isEnding = true;
     }
 
     @Override

@@ -204,7 +204,8 @@ final class Mutants {
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
                 Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling()),
-                Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace())));
+                Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace()),
+                Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
         return hunts;
     }
 

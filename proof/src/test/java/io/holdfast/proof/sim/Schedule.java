@@ -59,7 +59,6 @@ final class Schedule {
 
     private Result run(StoreKind kind) {
         world.trace("seed %d: %s", seed, plan);
-        LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
         List<Host> hosts = new ArrayList<>();
         for (int i = 0; i < plan.hosts(); i++) {
             hosts.add(new Host(world, "p" + (i + 1), Clocks.rate(world)));
@@ -70,10 +69,8 @@ final class Schedule {
         for (int i = 0; i < clients; i++) {
             String name = "c" + (i + 1);
             HistoryRecorder recorder = HistoryRecorder.to(name, events::add);
-            boolean isFair = plan.is(Weather.CALM) && store.isFair();
             Host host = hosts.get(i % hosts.size());
-            boolean delivers = UsersCode.delivers(world, plan, host);
-            Member member = new Member(name, host, store, options, recorder, isFair, delivers, mutant);
+            Member member = new Member(name, host, store, plan, recorder, mutant);
             UsersCode listener = new UsersCode(host, plan, 1_000 + i, member::speak);
             member.listener(listener::isCalledAndMayThrow);
             members.add(member);
@@ -200,6 +197,7 @@ final class Schedule {
 
     private void close(long lease) {
         List<Member> alive = members.stream().filter(it -> !it.host().isDead()).toList();
+        store.ends();
         alive.forEach(Member::close);
         boolean unused = proceed(
                 World.ms(20_000), () -> isClosed(alive) && store.leftovers().isEmpty());

@@ -46,6 +46,9 @@ interface Store {
         return 0;
     }
 
+    /** Clients that are closed from now on are closed for good: what they do not give back by themselves is to be seen as left. */
+    default void ends() {}
+
     /** What is left, when nobody holds or waits. */
     List<String> leftovers();
 }
