@@ -86,8 +86,12 @@ class R2dbcFaultsIT {
     }
 
     private R2dbcLockBackend builder(int port) {
+        return builder(port, Duration.ofMillis(300));
+    }
+
+    private R2dbcLockBackend builder(int port, Duration claimTime) {
         return R2dbcLockBackend.builder(noting(store.connectionsBy(port), opened))
-                .claimTime(Duration.ofMillis(300))
+                .claimTime(claimTime)
                 .replyTimeout(store.replyTimeout())
                 .build();
     }
@@ -223,8 +227,10 @@ class R2dbcFaultsIT {
 
     @Test
     void waiterWhoseListeningConnectionIsKilledKeepsItsPlace() {
-        LockClient other = LockClient.create(behindProxy);
-        LockClient locks = LockClient.create(backend);
+        // Not passed over, however slow this machine is just now.
+        Duration claimTime = Duration.ofSeconds(3);
+        LockClient other = LockClient.create(builder(proxy.port(), claimTime));
+        LockClient locks = LockClient.create(builder(store.server().port(), claimTime));
         LockLease held = run(locks.lock(name).acquire());
         List<String> order = new ArrayList<>();
         Mono<LockLease> first = turn(other, order, "first");
@@ -382,7 +388,9 @@ class R2dbcFaultsIT {
         for (int i = 0; i < 1_000; i++) {
             int number = i;
             waiters.add(locks.lock(name)
-                    .with(PATIENT)
+                    .with(LockOptions.builder()
+                            .waitTimeout(Store.PATIENCE.multipliedBy(3))
+                            .build())
                     .withLock(lease -> Mono.fromCallable(() -> {
                         synchronized (order) {
                             order.add(number);
@@ -394,7 +402,7 @@ class R2dbcFaultsIT {
         Disposable unused = all.subscribe();
         eventually(() -> store.leftovers().size() == 1_001);
         run(held.release());
-        run(all);
+        all.block(Store.PATIENCE.multipliedBy(3));
         assertThat(served).hasValue(1_000);
         assertThat(order).isSorted();
         assertThat(store.clientConnections()).isLessThanOrEqualTo(3);

@@ -7,6 +7,7 @@ import io.holdfast.testkit.server.ContainerDatabase;
 import io.holdfast.testkit.server.SqlServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.Readable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +19,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** A database with the schema, for one test class. Its methods block. */
 abstract class Store implements AutoCloseable {
@@ -91,19 +93,29 @@ abstract class Store implements AutoCloseable {
 
     /** Statements, one after the other on one connection. Each may be several where the driver takes several. */
     final void execute(String... sql) {
-        var unused = rows(row -> true, sql);
+        var unused = rows(row -> true, sql).block(PATIENCE);
     }
 
-    /** The first column of each row. */
+    /** The first column of each row. Asked again if the connection breaks: then the log of the server is told. */
     final List<String> texts(String sql) {
-        return rows(row -> String.valueOf(row.get(0)), sql);
+        return rows(row -> String.valueOf(row.get(0)), sql)
+                .retryWhen(Retry.max(2)
+                        .filter(R2dbcNonTransientResourceException.class::isInstance)
+                        .doBeforeRetry(broken ->
+                                System.err.println(broken.failure() + ", and the log of the server: " + logEnd())))
+                .block(PATIENCE);
+    }
+
+    private String logEnd() {
+        String log = server().log();
+        return log.substring(Math.max(0, log.length() - 4_000));
     }
 
     final int count(String sql) {
         return Integer.parseInt(texts(sql).get(0));
     }
 
-    private <T> List<T> rows(Function<Readable, T> mapping, String... sql) {
+    private <T> Mono<List<T>> rows(Function<Readable, T> mapping, String... sql) {
         return Flux.usingWhen(
                         ownConnections().create(),
                         // As it stands: in a statement, a driver may take a label of a procedure for a parameter.
@@ -111,8 +123,7 @@ abstract class Store implements AutoCloseable {
                                 .concatMap(one -> open.createBatch().add(one).execute())
                                 .concatMap(result -> result.<T>map(mapping)),
                         Connection::close)
-                .collectList()
-                .block(PATIENCE);
+                .collectList();
     }
 
     /** As short as the server's own limits allow: it is to give up first. */

@@ -9,7 +9,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
-/** One claim of the code under test, and what its client knows of it. Thread-safe; tells nobody anything under its monitor. */
+/**
+ * One claim of the code under test, and what its client knows of it. Thread-safe. It calls no code of others while its monitor is held.
+ */
 final class SeenClaim {
 
     private final List<FluxSink<WatchSignal>> watches = new ArrayList<>();

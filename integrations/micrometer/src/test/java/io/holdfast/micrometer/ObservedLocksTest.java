@@ -10,42 +10,19 @@ import io.micrometer.observation.GlobalObservationConvention;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-class ObservedLocksTest {
-
-    private static final String NAME = "stock/42";
-
-    private final Shop shop = new Shop();
-    private final TestObservationRegistry registry = TestObservationRegistry.create();
-    private final Recorder recorder = new Recorder();
-    private final LockClient plain = shop.client();
-    private final LockClient client = ObservedLocks.of(plain, shop.backend, registry);
-
-    @BeforeEach
-    void record() {
-        registry.observationConfig().observationHandler(recorder);
-    }
-
-    private Observation started(String name) {
-        return Observation.start(name, registry);
-    }
-
-    private static <T> Mono<T> under(Observation parent, Mono<T> inner) {
-        return inner.contextWrite(context -> context.put(Observing.KEY, parent));
-    }
+class ObservedLocksTest extends ObservedShop {
 
     @Test
     void withLockIsOneObservationWithItsKeyValues() {

@@ -3,36 +3,22 @@ package io.holdfast.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
-import io.micrometer.observation.tck.TestObservationRegistry;
 import java.time.Duration;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 /** How observations end, and whose error it was. */
-class ObservedOutcomesTest {
+class ObservedOutcomesTest extends ObservedShop {
 
-    private static final String NAME = "stock/42";
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final LockOptions PATIENT_FOR_A_SECOND =
             LockOptions.builder().waitTimeout(SECOND).build();
-
-    private final Shop shop = new Shop();
-    private final TestObservationRegistry registry = TestObservationRegistry.create();
-    private final Recorder recorder = new Recorder();
-    private final LockClient client = ObservedLocks.of(shop.client(), shop.backend, registry);
-
-    @BeforeEach
-    void record() {
-        registry.observationConfig().observationHandler(recorder);
-    }
 
     @Test
     void eachEndHasItsOutcome() {

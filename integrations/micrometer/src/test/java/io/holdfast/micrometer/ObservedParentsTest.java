@@ -12,39 +12,18 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.micrometer.observation.Observation;
-import io.micrometer.observation.tck.TestObservationRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 /** What an observation is nested in, and what is nested in it. */
-class ObservedParentsTest {
-
-    private static final String NAME = "stock/42";
+class ObservedParentsTest extends ObservedShop {
 
     private final List<Observation> seenByWork = new ArrayList<>();
-    private final Shop shop = new Shop();
-    private final TestObservationRegistry registry = TestObservationRegistry.create();
-    private final Recorder recorder = new Recorder();
-    private final LockClient client = ObservedLocks.of(shop.client(), shop.backend, registry);
-
-    @BeforeEach
-    void record() {
-        registry.observationConfig().observationHandler(recorder);
-    }
-
-    private Observation started(String name) {
-        return Observation.start(name, registry);
-    }
-
-    private static <T> Mono<T> under(Observation parent, Mono<T> inner) {
-        return inner.contextWrite(context -> context.put(Observing.KEY, parent));
-    }
 
     @Test
     void theParentComesFromTheContextAndTheWorkIsNestedInTheObservation() {

@@ -108,7 +108,7 @@ class WhereWorkRunsTest {
         mine.dispose();
     }
 
-    /** Else what is released at the end would be signalled by nobody. */
+    /** The end of a client ends its leases, and their users hear of it on these threads. */
     @ParameterizedTest
     @CsvSource({"threads, holdfast-work-", "mine, mine"})
     void theSchedulerIsDisposedOfAfterTheClient(String where, String thread) {

@@ -6,22 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.test.TestLocks;
-import io.holdfast.testkit.server.RedisServer;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
@@ -53,8 +48,8 @@ class OrdersIT {
         }
     }
 
-    private static RedisServer server;
-    private static LettuceConnectionFactory connections;
+    @RegisterExtension
+    static final RealStock REDIS = new RealStock();
 
     @RegisterExtension
     final TestLocks locks = TestLocks.realTime();
@@ -68,22 +63,8 @@ class OrdersIT {
 
     private String item;
 
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-        connections = new LettuceConnectionFactory(server.host(), server.port());
-        connections.afterPropertiesSet();
-        connections.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        connections.destroy();
-        server.close();
-    }
-
     OrdersIT() throws Exception {
-        stock = new StockStore(new ReactiveStringRedisTemplate(connections));
+        stock = REDIS.store();
         orders = new Orders(locks.client(), stock, till);
         other = new Orders(locks.client(second -> second), stock, till);
     }

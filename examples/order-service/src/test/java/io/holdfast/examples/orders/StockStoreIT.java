@@ -2,13 +2,9 @@ package io.holdfast.examples.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisClient;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
@@ -17,27 +13,13 @@ class StockStoreIT {
 
     private static final String ITEM = "paused";
 
-    private static RedisServer server;
-    private static LettuceConnectionFactory connections;
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-        connections = new LettuceConnectionFactory(server.host(), server.port());
-        connections.afterPropertiesSet();
-        connections.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        connections.destroy();
-        server.close();
-    }
+    @RegisterExtension
+    static final RealStock REDIS = new RealStock();
 
     private final StockStore stock;
 
     StockStoreIT() throws Exception {
-        stock = new StockStore(new ReactiveStringRedisTemplate(connections));
+        stock = REDIS.store();
     }
 
     /** It was paused after its claim. Its write would be undone by one of the next owner, which has read before it: sold, and still there. */
@@ -106,7 +88,7 @@ class StockStoreIT {
     }
 
     private void stocked(int amount) {
-        try (RedisClient client = RedisClient.create(server.uri())) {
+        try (RedisClient client = RedisClient.create(REDIS.server().uri())) {
             assertThat(client.connect().sync().flushall()).isEqualTo("OK");
         }
         done(stock.claim(ITEM, 6));

@@ -252,7 +252,7 @@ public final class LockRequests {
     }
 
     /**
-     * For an operator who takes a lock away from a claim that holds it. Later attempts of that claim get nothing. Otherwise the client of a Redlock would
+     * For an operator who takes a lock away from its holder. Later attempts of the holder's claim get nothing. Otherwise the client of a Redlock would
      * restore the hold at this server before the operator has broken it at the other masters.
      */
     public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {

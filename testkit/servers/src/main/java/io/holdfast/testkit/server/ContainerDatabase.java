@@ -85,7 +85,7 @@ public final class ContainerDatabase implements SqlServer {
         try {
             PlainQuestion.await(LIMIT, toString(), this::answers);
         } catch (IllegalStateException late) {
-            throw new IllegalStateException(late.getMessage() + ": " + container.getLogs(), late);
+            throw new IllegalStateException(late.getMessage() + ": " + log(), late);
         }
     }
 
@@ -102,6 +102,11 @@ public final class ContainerDatabase implements SqlServer {
     public void start() {
         docker().startContainerCmd(container.getContainerId()).exec();
         awaitAnswer();
+    }
+
+    @Override
+    public String log() {
+        return container.getLogs();
     }
 
     @Override

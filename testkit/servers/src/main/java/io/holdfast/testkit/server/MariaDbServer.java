@@ -217,7 +217,8 @@ public final class MariaDbServer implements SqlServer {
         }
     }
 
-    private String log() {
+    @Override
+    public String log() {
         try {
             return Files.readString(directory.resolve("log"), StandardCharsets.UTF_8);
         } catch (IOException e) {

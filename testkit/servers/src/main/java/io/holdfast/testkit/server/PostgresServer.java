@@ -210,6 +210,11 @@ public final class PostgresServer implements SqlServer {
         return port;
     }
 
+    @Override
+    public String log() {
+        return binaries.log(directory);
+    }
+
     /**
      * Its first process, which starts one for each connection.
      *
@@ -263,7 +268,7 @@ public final class PostgresServer implements SqlServer {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (!isReady()) {
             if (!started.isAlive() || System.nanoTime() - end > 0) {
-                throw new IllegalStateException("PostgreSQL did not start: " + binaries.log(directory));
+                throw new IllegalStateException("PostgreSQL did not start: " + log());
             }
             waitABit();
         }

@@ -26,6 +26,13 @@ public interface SqlServer extends AutoCloseable {
      */
     int port();
 
+    /**
+     * What it has written down since it was made.
+     *
+     * @return its log, or why that cannot be read
+     */
+    String log();
+
     /** Ends it and removes its data. */
     @Override
     void close();
