@@ -106,8 +106,8 @@ public final class Host implements Scheduler {
         world.trace("users' code of %s blocks the thread of its %s for %.3f ms", name, nameOf(mine), nanos / 1e6);
         mine.isBlocked = true;
         world.blockUntil(world.now() + nanos);
-        while (isPaused && !isDead) {
-            world.blockUntil(world.now() + World.ms(1));
+        if (isPaused) {
+            world.blockWhile(() -> isPaused && !isDead);
         }
         mine.isBlocked = false;
         current = mine;

@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /**
  * Virtual time for everything that happens in one schedule, one step after the other: a queue of steps and a seed. The same seed makes the
@@ -82,8 +83,21 @@ public final class World {
      * thread is found there. When this returns, the step goes on.
      */
     public void blockUntil(long time) {
+        block(() -> runUntil(time));
+    }
+
+    /** As {@link #blockUntil}, as long as something is so, and anything is planned. */
+    public void blockWhile(BooleanSupplier isSo) {
+        block(() -> {
+            while (isSo.getAsBoolean() && !steps.isEmpty()) {
+                runUntil(steps.nextTime());
+            }
+        });
+    }
+
+    private void block(Runnable others) {
         try {
-            OTHERS.submit(() -> runUntil(time)).get(MOST_SECONDS, TimeUnit.SECONDS);
+            OTHERS.submit(others).get(MOST_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException | ExecutionException stuck) {
             throw new AssertionError("what is blocked in users' code keeps others from going on", stuck);
         } catch (InterruptedException stopped) {
