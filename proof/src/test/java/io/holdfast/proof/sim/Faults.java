@@ -50,6 +50,9 @@ final class Faults {
         if (!plan.isTight() && !plan.is(Plan.Weather.CALM)) {
             planOfRedis(nanos);
         }
+        if (!plan.is(Plan.Weather.CALM)) {
+            new EnsembleFaults(world, network, plan, store.servers()).planWithin(nanos, this::unlessOver);
+        }
     }
 
     /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */
@@ -112,7 +115,7 @@ final class Faults {
     private void lastWords(Host host) {
         long lease = plan.lease().toNanos();
         List<? extends Server> all = store.servers();
-        all.stream().skip(1).filter(it -> isConnected(host, it)).findFirst().ifPresent(last -> {
+        all.stream().filter(it -> !isLeader(it) && isConnected(host, it)).findFirst().ifPresent(last -> {
             long nanos = world.between(lease / 12, lease / 5);
             all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
             world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
@@ -121,6 +124,10 @@ final class Faults {
                 }
             });
         });
+    }
+
+    private static boolean isLeader(Server server) {
+        return server instanceof ZooServer zoo && zoo.leads();
     }
 
     private static boolean isConnected(Host host, Server server) {
