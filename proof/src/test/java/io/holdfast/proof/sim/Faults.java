@@ -51,7 +51,7 @@ final class Faults {
             planOfRedis(nanos);
         }
         if (!plan.is(Plan.Weather.CALM)) {
-            new EnsembleFaults(world, network, plan, store.servers()).planWithin(nanos, this::unlessOver);
+            new EnsembleFaults(world, network, plan, store.servers(), hosts, holds).planWithin(nanos, this::unlessOver);
         }
     }
 
@@ -102,7 +102,7 @@ final class Faults {
         store.servers().forEach(server -> network.stall(host.name(), server.name(), nanos));
         if (store.servers().size() > 1 && world.chance(0.7)) {
             store.servers().stream()
-                    .filter(it -> isConnected(host, it))
+                    .filter(it -> EnsembleFaults.isConnected(host, it))
                     .findFirst()
                     .ifPresent(it -> it.crash(world.between(0, lease), false));
         }
@@ -115,7 +115,7 @@ final class Faults {
     private void lastWords(Host host) {
         long lease = plan.lease().toNanos();
         List<? extends Server> all = store.servers();
-        all.stream().filter(it -> !isLeader(it) && isConnected(host, it)).findFirst().ifPresent(last -> {
+        all.stream().filter(it -> !isLeader(it) && EnsembleFaults.isConnected(host, it)).findFirst().ifPresent(last -> {
             long nanos = world.between(lease / 12, lease / 5);
             all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
             world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
@@ -128,10 +128,6 @@ final class Faults {
 
     private static boolean isLeader(Server server) {
         return server instanceof ZooServer zoo && zoo.leads();
-    }
-
-    private static boolean isConnected(Host host, Server server) {
-        return server.wires().stream().anyMatch(wire -> wire.client() == host && wire.isUsable());
     }
 
     private long aWhile() {
