@@ -25,11 +25,13 @@ public final class SimulatedCurator {
     private final Host host;
     private final Network network;
     private final Ensemble ensemble;
+    private final WrongPart wrong;
     private final List<ConnectionStateListener> listeners = new ArrayList<>();
     private ZooKeeper handle;
 
-    private SimulatedCurator(Host host, Network network, Ensemble ensemble) {
+    private SimulatedCurator(Host host, Network network, Ensemble ensemble, WrongPart wrong) {
         this.host = host;
+        this.wrong = wrong;
         this.network = network;
         this.ensemble = ensemble;
         open();
@@ -37,7 +39,7 @@ public final class SimulatedCurator {
 
     /** The real back end over a simulated ensemble. */
     public static LockBackend backend(Host host, Network network, Ensemble ensemble, WrongPart wrong) {
-        SimulatedCurator curator = new SimulatedCurator(host, network, ensemble);
+        SimulatedCurator curator = new SimulatedCurator(host, network, ensemble, wrong);
         return ZooKeeperLockBackend.builder(curator.face())
                 .scheduler(host)
                 .mayBlock(host)
@@ -46,7 +48,7 @@ public final class SimulatedCurator {
     }
 
     private void open() {
-        handle = SimulatedZooKeeper.open(host, network, ensemble, this::connected, () -> {
+        handle = SimulatedZooKeeper.open(host, network, ensemble, wrong, this::connected, () -> {
             Disposable unused = host.schedule(this::open, 1, TimeUnit.MILLISECONDS);
         });
     }

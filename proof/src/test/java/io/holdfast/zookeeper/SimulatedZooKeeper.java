@@ -63,6 +63,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
     private World world;
     private Network network;
     private Ensemble ensemble;
+    private boolean asksMajorities;
     private Runnable connected;
     private Runnable expired;
     private Deque<Request> outgoing;
@@ -86,16 +87,18 @@ final class SimulatedZooKeeper extends ZooKeeper {
     /**
      * A handle that is about to connect.
      *
+     * @param wrong whose mistake may be one of the requests that are sent
      * @param connected told whenever it is
      * @param expired told when its session has ended
      */
     static SimulatedZooKeeper open(
-            Host host, Network network, Ensemble ensemble, Runnable connected, Runnable expired) {
+            Host host, Network network, Ensemble ensemble, WrongPart wrong, Runnable connected, Runnable expired) {
         SimulatedZooKeeper made = unconstructed();
         made.host = host;
         made.world = host.world();
         made.network = network;
         made.ensemble = ensemble;
+        made.asksMajorities = wrong != WrongPart.PROOF_WITHOUT_A_MAJORITY;
         made.connected = connected;
         made.expired = expired;
         made.outgoing = new ArrayDeque<>();
@@ -399,7 +402,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
     public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
         List<String> paths = new ArrayList<>();
         operations.forEach(operation -> paths.add(operation.getPath()));
-        ask(Kind.CHECK, paths.get(0), null, paths, false, it -> {
+        Consumer<Answer> checked = it -> {
             List<OpResult> results = it.codes() == null
                     ? null
                     : it.codes().stream()
@@ -408,6 +411,29 @@ final class SimulatedZooKeeper extends ZooKeeper {
                                     : (OpResult) new OpResult.ErrorResult(code.intValue()))
                             .toList();
             callback.processResult(it.code().intValue(), paths.get(0), context, results);
+        };
+        if (asksMajorities) {
+            ask(Kind.CHECK, paths.get(0), null, paths, false, checked);
+        } else {
+            ask(Kind.SYNC, paths.get(0), null, null, false, it -> {});
+            look(paths, new ArrayList<>(), checked);
+        }
+    }
+
+    /** One after the other: what the asked server has. */
+    private void look(List<String> paths, List<Code> found, Consumer<Answer> checked) {
+        String path = paths.get(found.size());
+        ask(Kind.EXISTS, path, null, null, false, it -> {
+            found.add(it.code());
+            if (it.code() == Code.OK && found.size() < paths.size()) {
+                look(paths, found, checked);
+            } else {
+                boolean isAnswered = it.code() == Code.OK || it.code() == Code.NONODE;
+                while (isAnswered && found.size() < paths.size()) {
+                    found.add(Code.RUNTIMEINCONSISTENCY);
+                }
+                checked.accept(new Answer(it.code(), path, null, null, 0, session, isAnswered ? found : null, 0));
+            }
         });
     }
 

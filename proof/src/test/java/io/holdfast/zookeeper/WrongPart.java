@@ -18,11 +18,14 @@ public enum WrongPart {
     PASSED_HOLDER,
 
     /** What the newest transaction has proved counts from the hand-over, however old the transaction is. */
-    PROOF_THAT_DOES_NOT_AGE;
+    PROOF_THAT_DOES_NOT_AGE,
+
+    /** Nodes are looked at behind a {@code sync}, and no transaction asks a majority. */
+    PROOF_WITHOUT_A_MAJORITY;
 
     ReplaceableParts parts() {
         return switch (this) {
-            case NONE -> ReplaceableParts.REAL;
+            case NONE, PROOF_WITHOUT_A_MAJORITY -> ReplaceableParts.REAL;
             case NUMBERS_OF_A_FORMER_QUEUE ->
                 new ReplaceableParts(WrongQueues::thatNeverBeginAgain, SessionValidity::found);
             case PASSED_HOLDER -> new ReplaceableParts(WrongQueues::thatPassHolders, SessionValidity::found);

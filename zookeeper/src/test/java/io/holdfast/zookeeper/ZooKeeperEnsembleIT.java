@@ -12,7 +12,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -20,6 +23,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 import org.apache.curator.test.TestingZooKeeperServer;
+import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +34,7 @@ import reactor.core.publisher.Mono;
 class ZooKeeperEnsembleIT {
 
     private static final Duration SESSION = Duration.ofSeconds(8);
+    private static final int WAITERS = 10;
 
     private TestingCluster cluster;
     private List<CuratorFramework> clients;
@@ -113,13 +118,7 @@ class ZooKeeperEnsembleIT {
         LockLease lease = Waiting.forMono(locks.get(0).lock("held").acquire());
         var next = locks.get(1).lock("held").acquire().toFuture();
         leader().kill();
-        Waiting.until(
-                "there is another leader",
-                Duration.ofSeconds(20),
-                () -> cluster.getServers().stream()
-                                .filter(server -> mode(server).contains("Mode: leader"))
-                                .count()
-                        == 1);
+        awaitAnotherLeader();
         long token = lease.fencingToken();
         if (lease.isValid()) {
             Waiting.forMono(lease.release());
@@ -127,5 +126,68 @@ class ZooKeeperEnsembleIT {
         assertThat(next).succeedsWithin(Duration.ofSeconds(30));
         assertThat(next.join().fencingToken()).isGreaterThan(token);
         Waiting.forMono(next.join().release());
+    }
+
+    @Test
+    void waitersKeepTheirOrderWhenTheLeaderIsKilled() throws Exception {
+        ExclusionProbe probe = ExclusionProbe.exclusive();
+        LockLease held = Waiting.forMono(locks.get(0).lock("ordered").acquire());
+        LockOptions patient =
+                LockOptions.builder().waitTimeout(Duration.ofSeconds(60)).build();
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<Integer>> waiters = new ArrayList<>();
+        for (int i = 0; i < WAITERS; i++) {
+            int place = i;
+            waiters.add(locks.get(i % locks.size())
+                    .lock("ordered")
+                    .with(patient)
+                    .withLock(lease -> probe.guard(
+                            lease.fencingToken(),
+                            Mono.delay(Duration.ofMillis(2))
+                                    .doOnNext(tick -> served.add(place))
+                                    .thenReturn(place)))
+                    .toFuture());
+            Waiting.until("it is in the queue", () -> claims("ordered") == place + 2);
+        }
+        leader().kill();
+        awaitAnotherLeader();
+        int servedMeanwhile = served.size();
+        if (held.isValid()) {
+            assertThat(servedMeanwhile).as("served while it is held").isZero();
+            Waiting.forMono(held.release());
+        }
+        assertThat(CompletableFuture.allOf(waiters.toArray(CompletableFuture<?>[]::new)))
+                .succeedsWithin(Duration.ofSeconds(60));
+        assertThat(served)
+                .containsExactlyElementsOf(IntStream.range(0, WAITERS).boxed().toList());
+        probe.verify();
+        assertThat(probe.tokens()).isSorted().doesNotHaveDuplicates().allMatch(token -> token > held.fencingToken());
+        Waiting.until("no node is left", () -> claims("ordered") == 0);
+    }
+
+    private void awaitAnotherLeader() {
+        Waiting.until(
+                "there is another leader",
+                Duration.ofSeconds(20),
+                () -> cluster.getServers().stream()
+                                .filter(server -> mode(server).contains("Mode: leader"))
+                                .count()
+                        == 1);
+    }
+
+    /** How many hold or wait; less than none when no server says it. */
+    private int claims(String lock) {
+        try {
+            return clients.get(0)
+                    .getChildren()
+                    .forPath("/holdfast/mutex/" + lock)
+                    .size();
+        } catch (KeeperException.NoNodeException none) {
+            return 0;
+        } catch (KeeperException unknown) {
+            return -1;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -50,6 +50,9 @@ final class Faults {
         if (!plan.isTight() && !plan.is(Plan.Weather.CALM)) {
             planOfRedis(nanos);
         }
+        if (!plan.is(Plan.Weather.CALM)) {
+            new EnsembleFaults(world, network, plan, store.servers(), hosts, holds).planWithin(nanos, this::unlessOver);
+        }
     }
 
     /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */
@@ -99,7 +102,7 @@ final class Faults {
         store.servers().forEach(server -> network.stall(host.name(), server.name(), nanos));
         if (store.servers().size() > 1 && world.chance(0.7)) {
             store.servers().stream()
-                    .filter(it -> isConnected(host, it))
+                    .filter(it -> EnsembleFaults.isConnected(host, it))
                     .findFirst()
                     .ifPresent(it -> it.crash(world.between(0, lease), false));
         }
@@ -112,7 +115,7 @@ final class Faults {
     private void lastWords(Host host) {
         long lease = plan.lease().toNanos();
         List<? extends Server> all = store.servers();
-        all.stream().skip(1).filter(it -> isConnected(host, it)).findFirst().ifPresent(last -> {
+        all.stream().filter(it -> !isLeader(it) && EnsembleFaults.isConnected(host, it)).findFirst().ifPresent(last -> {
             long nanos = world.between(lease / 12, lease / 5);
             all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
             world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
@@ -123,8 +126,8 @@ final class Faults {
         });
     }
 
-    private static boolean isConnected(Host host, Server server) {
-        return server.wires().stream().anyMatch(wire -> wire.client() == host && wire.isUsable());
+    private static boolean isLeader(Server server) {
+        return server instanceof ZooServer zoo && zoo.leads();
     }
 
     private long aWhile() {

@@ -223,7 +223,9 @@ final class Mutants {
                 writerThatBelievesAfterItsDowngrade(),
                 Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
                 Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE),
-                Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE));
+                Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE),
+                Mutant.part("proof by a leader without a majority", WrongPart.PROOF_WITHOUT_A_MAJORITY),
+                Mutant.backend("session that is given up for ended after a lease", GivesUpItsSession::new));
     }
 
     private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {
@@ -485,6 +487,46 @@ final class Mutants {
         @Override
         public Mono<Renewal> renew(LockClaim claim) {
             return real.renew(claim).map(answer -> answer instanceof Renewal.Held ? new Renewal.Held(lease) : answer);
+        }
+    }
+
+    /** Whoever has had no answer for a lease takes its session for ended, and its nodes for deleted. */
+    private static final class GivesUpItsSession implements ForwardingLockBackend {
+
+        private final Host host;
+        private final LockBackend real;
+        private long failsSince = Long.MAX_VALUE;
+
+        GivesUpItsSession(Host host, LockBackend real) {
+            this.host = host;
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        private <T> Mono<T> observed(Mono<T> answer) {
+            return answer.doOnError(error -> failsSince = Math.min(failsSince, host.nanoTime()))
+                    .doOnSuccess(any -> failsSince = Long.MAX_VALUE);
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return observed(real.tryAcquire(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return observed(real.renew(claim));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return Mono.defer(() -> host.nanoTime() - claim.lease().toNanos() >= failsSince
+                    ? Mono.just(Ownership.NOT_HELD)
+                    : observed(real.release(claim)));
         }
     }
 }

@@ -46,6 +46,15 @@ public final class Network {
         stalledUntil.put(from + '>' + to, world.now() + nanos);
     }
 
+    /** Whether what is sent now arrives soon, in both directions. */
+    boolean isOpenBetween(String one, String other) {
+        return !isStalled(one, other) && !isStalled(other, one);
+    }
+
+    private boolean isStalled(String from, String to) {
+        return stalledUntil.getOrDefault(from + '>' + to, 0L) > world.now();
+    }
+
     public void heal() {
         stalledUntil.clear();
         lateness.clear();

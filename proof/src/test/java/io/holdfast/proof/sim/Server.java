@@ -53,6 +53,11 @@ public abstract class Server {
         return !isDown;
     }
 
+    /** Up, and not paused. */
+    boolean isRunning() {
+        return !isDown && !isPaused;
+    }
+
     void opened(Wire wire) {
         wires.add(wire);
     }

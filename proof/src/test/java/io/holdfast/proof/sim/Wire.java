@@ -95,6 +95,18 @@ public final class Wire {
                 () -> server.closed(this));
     }
 
+    /** By the server: what it has sent arrives, and then the end of the connection. */
+    void closeByServer() {
+        if (isUsable()) {
+            isCut = true;
+            toServerUntil = world.now() - 1;
+            lastToClient = Math.max(lastToClient + 1, network.arrival(server.name(), client.name(), false));
+            toClientUntil = lastToClient;
+            tellClient(lastToClient - world.now());
+        }
+        server.closed(this);
+    }
+
     void serverDied() {
         isCut = true;
         toServerUntil = world.now() - 1;

@@ -1,8 +1,7 @@
 package io.holdfast.proof.sim;
 
-import io.holdfast.proof.sim.Ensemble.Node;
+import io.holdfast.proof.sim.ZooTree.Node;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -10,13 +9,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
-/** One server of an {@link Ensemble}: what it has applied, who is connected to it, and what they watch. */
-public final class ZooServer extends Server {
+/** One server of an {@link Ensemble}, as its clients see it: who is connected to it, what they ask, and what they watch. */
+public final class ZooServer extends Server implements ZooTree.Observer {
 
     /** What one server answers. */
     public record Answer(
@@ -69,31 +67,25 @@ public final class ZooServer extends Server {
         void event(EventType type, String path);
     }
 
-    private final Ensemble ensemble;
-    private final int index;
-    private final TreeMap<String, Node> tree = new TreeMap<>();
-    private final Map<String, Long> childChanges = new HashMap<>();
+    private final ZooPeer peer;
+    private final ZooTree tree;
     private final Set<Long> touched = new LinkedHashSet<>();
     private final Map<Wire, Connection> connections = new LinkedHashMap<>();
     private final Map<Long, Turns> turns = new HashMap<>();
-    private long zxid = 100;
 
     ZooServer(World world, Ensemble ensemble, int index, String name) {
         super(world, name, 1, 0);
-        this.index = index;
-        this.ensemble = ensemble;
+        peer = new ZooPeer(ensemble, this, index, Clocks.rate(world));
+        tree = peer.tree();
     }
 
-    int index() {
-        return index;
+    ZooPeer peer() {
+        return peer;
     }
 
-    /** Applies a transaction, unless it has it already, as one that has joined again may. */
-    void apply(long number, Consumer<ZooServer> change) {
-        if (number > zxid) {
-            change.accept(this);
-            zxid = number;
-        }
+    /** Whether it leads, or believes that it does. */
+    boolean leads() {
+        return peer.leadership() != null;
     }
 
     /** The sessions that it has heard of since it was asked last. */
@@ -106,14 +98,22 @@ public final class ZooServer extends Server {
         return all;
     }
 
-    public long zxid() {
-        return zxid;
+    /** In order; lost when it has no leader any more by the time. */
+    private void toLeader(Consumer<Leadership> task) {
+        Leadership own = peer.leadership();
+        FollowerLink link = peer.link();
+        if (own != null) {
+            task.accept(own);
+        } else if (link != null) {
+            link.toLeader(() -> task.accept(link.leadership()));
+        }
     }
 
     /** A client connects: with a new session for 0, else with one that the leader has to know. Gives the session, or 0. */
     public void connect(Wire wire, long session, long seenZxid, Client client, Consumer<Long> answer) {
-        if (seenZxid > zxid) {
-            wire.toClient(() -> answer.accept(-1L)); // it would go back in time
+        // Without a leader it serves nobody, and else the client would go back in time.
+        if (!peer.serves() || seenZxid > tree.zxid()) {
+            wire.toClient(() -> answer.accept(-1L));
             return;
         }
         // A client that is back has given up its former connection: what that has not brought yet is not read any
@@ -121,16 +121,21 @@ public final class ZooServer extends Server {
         connections.values().removeIf(it -> session != 0 && it.session == session);
         // The original forwards all at once, so these would be ahead of this, or be refused.
         dropTurns(session);
-        ensemble.toLeader(this, () -> {
-            long id = ensemble.admit(session, this);
-            ensemble.fromLeader(this, () -> {
-                if (id != 0) {
-                    connections.put(
-                            wire, new Connection(wire, id, client, turns.computeIfAbsent(id, it -> new Turns())));
-                }
-                wire.toClient(() -> answer.accept(id));
+        if (session == 0) {
+            toLeader(leader -> leader.begin(this, begun -> connected(wire, begun, client, answer)));
+        } else {
+            toLeader(leader -> {
+                long id = leader.goesOn(session, this) ? session : 0;
+                leader.tell(this, () -> connected(wire, id, client, answer));
             });
-        });
+        }
+    }
+
+    private void connected(Wire wire, long id, Client client, Consumer<Long> answer) {
+        if (id != 0) {
+            connections.put(wire, new Connection(wire, id, client, turns.computeIfAbsent(id, it -> new Turns())));
+        }
+        wire.toClient(() -> answer.accept(id));
     }
 
     /** Those that wait there are not worked on any more. */
@@ -158,9 +163,9 @@ public final class ZooServer extends Server {
             }
         }
         for (String path : children) {
-            if (!tree.containsKey(path)) {
+            if (!tree.has(path)) {
                 connection.tell(EventType.NodeDeleted, path);
-            } else if (childChanges.getOrDefault(path, 0L) > since) {
+            } else if (tree.childrenChanged(path) > since) {
                 connection.tell(EventType.NodeChildrenChanged, path);
             } else {
                 connection.children.add(path);
@@ -170,9 +175,11 @@ public final class ZooServer extends Server {
 
     /** The requests of one session are answered in order. */
     public void ask(Wire wire, Ask ask, Consumer<Answer> answer) {
-        touched.add(ask.session());
-        if (ensemble.isLedBy(this)) {
-            ensemble.heard(ask.session());
+        Leadership own = peer.leadership();
+        if (own != null) {
+            own.heard(ask.session());
+        } else {
+            touched.add(ask.session());
         }
         Connection connection = connections.get(wire);
         if (world.isTraced()) {
@@ -188,23 +195,21 @@ public final class ZooServer extends Server {
 
     private void work(Connection connection, Ask ask, Consumer<Answer> answer) {
         if (ask.isWrite()) {
-            ensemble.toLeader(this, () -> {
-                if (ensemble.isElsewhere(ask.session(), this)) {
+            toLeader(leader -> {
+                if (leader.isElsewhere(ask.session(), this)) {
                     // As the server does since ZOOKEEPER-710: no answer, but the end of the connection.
-                    ensemble.fromLeader(this, () -> {
+                    leader.tell(this, () -> {
                         connections.remove(connection.wire);
                         dropTurns(ask.session());
                         connection.wire.cut();
                     });
                 } else {
-                    ensemble.write(ask, this, written -> reply(connection, answer, written));
+                    leader.write(ask, this, written -> reply(connection, answer, written));
                 }
             });
         } else if (ask.kind() == Ask.Kind.SYNC) {
-            ensemble.toLeader(
-                    this,
-                    () -> ensemble.behindWhatIsProposed(
-                            this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
+            toLeader(leader -> leader.behindWhatIsProposed(
+                    this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
         } else {
             reply(connection, answer, read(connection, ask));
         }
@@ -214,7 +219,7 @@ public final class ZooServer extends Server {
         if (world.isTraced() && answer.path() != null && !answer.path().equals("/")) {
             world.trace("    %s answers %x: %s", name(), connection.session, answer);
         }
-        Answer stamped = answer.at(zxid);
+        Answer stamped = answer.at(tree.zxid());
         connection.wire.toClient(() -> to.accept(stamped));
         connection.turns.isBusy = false;
         connection.turns.next();
@@ -232,56 +237,23 @@ public final class ZooServer extends Server {
         if (!isThere) {
             return Answer.of(Code.NONODE, ask.path());
         }
-        List<String> names = null;
-        if (ask.kind() == Ask.Kind.LIST) {
-            String prefix = ask.path().equals("/") ? "/" : ask.path() + '/';
-            names = new ArrayList<>();
-            for (String one : tree.tailMap(prefix, false).keySet()) {
-                if (!one.startsWith(prefix)) {
-                    break;
-                }
-                if (one.indexOf('/', prefix.length()) < 0) {
-                    names.add(one.substring(prefix.length()));
-                }
-            }
-        }
+        List<String> names = ask.kind() == Ask.Kind.LIST ? tree.children(ask.path()) : null;
         return new Answer(Code.OK, ask.path(), names, node.data(), node.czxid(), node.owner(), null, 0);
     }
 
-    void put(String path, Node node) {
-        tree.put(path, node);
-        changedIn(path, node.czxid());
-    }
-
-    void set(String path, Node node) {
-        if (tree.replace(path, node) != null) {
-            tellAll(EventType.NodeDataChanged, path, true, false);
-        }
-    }
-
-    void remove(String path) {
-        if (tree.remove(path) != null) {
-            tellAll(EventType.NodeDeleted, path, true, true);
-            changedIn(path, Math.max(zxid + 1, childChanges.getOrDefault(Ensemble.parentOf(path), 0L)));
-        }
-    }
-
-    private void changedIn(String path, long at) {
-        childChanges.put(Ensemble.parentOf(path), at);
-        tellAll(EventType.NodeChildrenChanged, Ensemble.parentOf(path), false, true);
-    }
-
-    private void tellAll(EventType type, String path, boolean data, boolean children) {
+    @Override
+    public void changed(EventType type, String path, boolean ofNode, boolean ofChildren) {
         for (Connection connection : connections.values()) {
-            boolean isData = data && connection.data.remove(path);
-            boolean isChild = children && connection.children.remove(path);
+            boolean isData = ofNode && connection.data.remove(path);
+            boolean isChild = ofChildren && connection.children.remove(path);
             if (isData || isChild) {
                 connection.tell(type, path);
             }
         }
     }
 
-    void sessionEnded(long id) {
+    @Override
+    public void sessionEnded(long id) {
         dropTurns(id);
         connections.values().removeIf(connection -> {
             if (connection.session == id) {
@@ -296,22 +268,18 @@ public final class ZooServer extends Server {
         connections.remove(wire);
     }
 
-    /** What it had on its disk it has; what the others have meanwhile, it gets when it is up. */
+    /** What it had on its disk it has; what the others have meanwhile, it gets when it follows or leads again. */
     @Override
     protected void forget(boolean dataToo) {
+        peer.died(world.chance(0.8));
+    }
+
+    /** Of all that are connected, or about to be. */
+    void closeClients() {
+        List.copyOf(wires()).forEach(Wire::closeByServer);
         connections.clear();
         List.copyOf(turns.keySet()).forEach(this::dropTurns);
         touched.clear();
-    }
-
-    /** It gets all that it has missed before anybody may connect. */
-    void join() {
-        connections.values().forEach(connection -> connection.wire.cut());
-        connections.clear();
-        List.copyOf(turns.keySet()).forEach(this::dropTurns);
-        tree.clear();
-        tree.putAll(ensemble.nodes());
-        zxid = ensemble.lastZxid();
     }
 
     @Override
@@ -319,10 +287,7 @@ public final class ZooServer extends Server {
         boolean wasUp = isUp();
         super.start();
         if (!wasUp) {
-            join();
-            if (ensemble.isLedBy(this)) {
-                ensemble.leadAgain();
-            }
+            peer.started();
         }
     }
 
