@@ -69,7 +69,8 @@ public final class Child implements Participant {
     }
 
     /** Starts another Java of the same class path, small. */
-    public static Child java(String name, Class<?> main, List<String> options, List<String> arguments, Path complaints) {
+    public static Child java(
+            String name, Class<?> main, List<String> options, List<String> arguments, Path complaints) {
         List<String> program = new ArrayList<>();
         program.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         program.addAll(List.of("-Xmx128m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));

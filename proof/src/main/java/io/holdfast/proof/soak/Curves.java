@@ -67,8 +67,7 @@ final class Curves {
 
     String toSvg() {
         int rows = (SHOWN.size() + PANELS_ABREAST - 1) / PANELS_ABREAST;
-        StringBuilder svg =
-                new StringBuilder(HEAD.formatted(PANEL_WIDTH * PANELS_ABREAST, PANEL_HEIGHT * rows));
+        StringBuilder svg = new StringBuilder(HEAD.formatted(PANEL_WIDTH * PANELS_ABREAST, PANEL_HEIGHT * rows));
         for (int i = 0; i < SHOWN.size(); i++) {
             svg.append("<g transform=\"translate(%d %d)\">\n"
                     .formatted(i % PANELS_ABREAST * PANEL_WIDTH, i / PANELS_ABREAST * PANEL_HEIGHT));
@@ -95,8 +94,7 @@ final class Curves {
         svg.append("<polyline class=\"c\" points=\"%s\"/>\n".formatted(points));
         Trend.ofSecondHalf(seconds, values).filter(unused -> column.share() > 0).ifPresent(trend -> {
             double rise = trend.slope() * end / 4;
-            svg.append(line(
-                    "l", point(end / 2, trend.level() - rise, top), point(end, trend.level() + rise, top)));
+            svg.append(line("l", point(end / 2, trend.level() - rise, top), point(end, trend.level() + rise, top)));
         });
     }
 

@@ -34,17 +34,18 @@ final class Inside {
         System.gc();
         Map<Column, Double> figures = new EnumMap<>(Column.class);
         figures.put(Column.HEAP, heapAfterCollection());
-        figures.put(
-                Column.NON_HEAP,
-                (double) ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getUsed());
+        figures.put(Column.NON_HEAP, (double)
+                ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getUsed());
         figures.put(Column.DIRECT, direct());
         figures.put(Column.NETTY, netty());
         figures.put(Column.THREADS, (double) ManagementFactory.getThreadMXBean().getThreadCount());
-        figures.put(
-                Column.CLASSES, (double) ManagementFactory.getClassLoadingMXBean().getLoadedClassCount());
+        figures.put(Column.CLASSES, (double)
+                ManagementFactory.getClassLoadingMXBean().getLoadedClassCount());
         List<ClientReport> reports = clients.stream().map(LockClient::report).toList();
-        figures.put(Column.HOLDS, (double) reports.stream().mapToLong(ClientReport::holdCount).sum());
-        figures.put(Column.WAITS, (double) reports.stream().mapToLong(ClientReport::waitCount).sum());
+        figures.put(Column.HOLDS, (double)
+                reports.stream().mapToLong(ClientReport::holdCount).sum());
+        figures.put(Column.WAITS, (double)
+                reports.stream().mapToLong(ClientReport::waitCount).sum());
         figures.put(Column.CYCLES, (double) tally.takeCycles());
         figures.put(Column.ERRORS, (double) tally.takeErrors());
         figures.put(Column.LOST, (double) tally.takeLost());
@@ -58,10 +59,9 @@ final class Inside {
 
     static Map<Column, Double> parse(String line) {
         Map<Column, Double> figures = new EnumMap<>(Column.class);
-        for (String figure : line.split(" ")) {
+        for (String figure : line.split(" ", -1)) {
             int equals = figure.indexOf('=');
-            figures.put(
-                    Column.valueOf(figure.substring(0, equals)), Double.valueOf(figure.substring(equals + 1)));
+            figures.put(Column.valueOf(figure.substring(0, equals)), Double.valueOf(figure.substring(equals + 1)));
         }
         return figures;
     }

@@ -16,8 +16,8 @@ final class Leaks {
 
     private static final int CYCLES = 1_000;
 
-    /** With the headers of both objects and the place in the list, about 100 bytes. */
-    private static final int PAYLOAD = 60;
+    /** With the listener, the headers of all objects, and the place in the list, about 100 bytes. */
+    private static final int NAME = 36;
 
     private final Flaw flaw;
     private final List<String> servers;
@@ -29,8 +29,8 @@ final class Leaks {
         this.servers = servers;
     }
 
-    /** A listener that is forgotten. */
-    private record Forgotten(byte[] payload) implements LockListener {
+    /** A listener that is forgotten, with a name of its own. */
+    private record Forgotten(String name) implements LockListener {
 
         @Override
         public void onEvent(LockEvent event) {
@@ -44,14 +44,15 @@ final class Leaks {
         }
         switch (flaw) {
             case NONE -> {}
-            case LEAK_LISTENER -> kept.add(new Forgotten(new byte[PAYLOAD]));
+            case LEAK_LISTENER -> kept.add(new Forgotten("x".repeat(NAME)));
             case LEAK_CONNECTION -> connect();
         }
     }
 
     private void connect() {
         String server = servers.get(0);
-        int port = URI.create(server.contains("//") ? server : "tcp://" + server).getPort();
+        int port =
+                URI.create(server.contains("//") ? server : "tcp://" + server).getPort();
         try {
             kept.add(new Socket(InetAddress.getLoopbackAddress(), port));
         } catch (IOException e) {

@@ -78,9 +78,8 @@ final class Mix {
                     .subscribe());
         }
         for (LockClient client : clients) {
-            Mono<Void> candidate = client.election("leader")
-                    .lead(lease -> Mono.delay(TERM))
-                    .then();
+            Mono<Void> candidate =
+                    client.election("leader").lead(lease -> Mono.delay(TERM)).then();
             all.add(again(candidate).subscribe());
         }
         all.add(again(Mono.delay(BETWEEN_VISITS).then(Mono.defer(this::visit))).subscribe());
@@ -89,7 +88,8 @@ final class Mix {
 
     /** Errors are counted, and do not end it. */
     private Mono<Void> again(Mono<Void> work) {
-        return work.onErrorResume(error -> failed(error).then(Mono.delay(AFTER_AN_ERROR)).then())
+        return work.onErrorResume(
+                        error -> failed(error).then(Mono.delay(AFTER_AN_ERROR)).then())
                 .repeat()
                 .then();
     }
@@ -152,7 +152,8 @@ final class Mix {
                 order.target() == Target.REDLOCK || round % 2 == 0
                         ? scoped(client.readWriteLock(fresh).writeLock())
                         : scoped(client.semaphore(fresh, PERMITS).permits(2));
-            case 12 -> client.lock(COVETED).acquire().timeout(IMPATIENCE, Mono.empty()).flatMap(LockLease::release);
+            case 12 ->
+                client.lock(COVETED).acquire().timeout(IMPATIENCE, Mono.empty()).flatMap(LockLease::release);
             case 13 -> client.lock(COVETED).tryAcquire().flatMap(LockLease::release);
             case 14 -> scoped(client.readWriteLock("shared-" + round % PERMITS).readLock());
             case 15 -> scoped(client.readWriteLock("shared-" + round % PERMITS).writeLock());
@@ -161,7 +162,8 @@ final class Mix {
                         ? scoped(client.lock(name))
                         : scoped(client.semaphore("permits", PERMITS).permits(1 + (int) (round % 3)));
             case 17, 18 -> scoped(handsOver.lock("local-" + round % 2));
-            default -> client.all(client.lock(name), client.lock("second-" + name)).withLock(Mono.empty());
+            default ->
+                client.all(client.lock(name), client.lock("second-" + name)).withLock(Mono.empty());
         };
     }
 

@@ -16,13 +16,13 @@ final class PostgresTables implements Store {
         "fsync=off", "full_page_writes=off", "max_connections=200", "max_wal_size=128MB", "shared_buffers=32MB"
     };
 
-    /** What {@code holdfast_sweep_v1} does a day after the last use of a lock, 30 s after it. */
+    /** What {@code holdfast_sweep_v1} does a day after the last use of a lock, 2 s after it. */
     private static final String TIDY = """
             delete from holdfast_lock
              where (name, kind, slot) in (
                select name, kind, slot from holdfast_lock l
-                where name like '%s%%' and expires_at <= clock_timestamp() - interval '30 s'
-                  and token < (extract(epoch from clock_timestamp() - interval '30 s') * 1000000)::bigint
+                where name like '%s%%' and expires_at <= clock_timestamp() - interval '2 s'
+                  and token < (extract(epoch from clock_timestamp() - interval '2 s') * 1000000)::bigint
                   and (slot > 0 or not exists (select from holdfast_lock s
                                                 where s.name = l.name and s.kind = l.kind and s.slot > 0))
                 order by name, kind, slot for update of l skip locked)""".formatted(Fresh.PREFIX);

@@ -18,13 +18,13 @@ import java.util.stream.Stream;
 /** One Redis, the five of a Redlock, or a cluster of three masters. They keep nothing on disk. */
 final class RedisStores implements Store {
 
-    /** The records of free mutexes, and the token counters of other locks, which end two hours after their last use, 30 s after it. */
+    /** The records of free mutexes, and the token counters of other locks, which end two hours after their last use, some seconds after it. */
     private static final String TIDY = """
             local deleted = 0
             for _, key in ipairs(redis.call('KEYS', 'holdfast:{%s*')) do
               local left = redis.call('PTTL', key)
               local is_record = key:sub(-6) == ':mutex' and redis.call('GETRANGE', key, 0, 0) == 'F'
-              if left > 0 and left < 7170000 and (is_record or key:sub(-6) == ':token') then
+              if left > 0 and left < 7198000 and (is_record or key:sub(-6) == ':token') then
                 deleted = deleted + redis.call('UNLINK', key)
               end
             end
@@ -43,7 +43,9 @@ final class RedisStores implements Store {
         ports = servers.stream().map(RedisServer::port).toList();
         this.end = end;
         // The servers of a cluster tell their own addresses, so that a proxy in front of them would be passed by.
-        proxies = isCluster ? List.of() : servers.stream().map(TcpProxy::inFrontOf).toList();
+        proxies = isCluster
+                ? List.of()
+                : servers.stream().map(TcpProxy::inFrontOf).toList();
         ports.forEach(port -> connections.add(client.connect(RedisURI.builder()
                 .withHost("127.0.0.1")
                 .withPort(port)
@@ -74,9 +76,8 @@ final class RedisStores implements Store {
 
     @Override
     public List<String> addresses() {
-        Stream<Integer> reached = proxies.isEmpty()
-                ? ports.stream()
-                : proxies.stream().map(TcpProxy::port);
+        Stream<Integer> reached =
+                proxies.isEmpty() ? ports.stream() : proxies.stream().map(TcpProxy::port);
         return reached.map(port -> "redis://127.0.0.1:" + port).toList();
     }
 
@@ -102,7 +103,8 @@ final class RedisStores implements Store {
     private static long figure(String info, String name) {
         return info.lines()
                 .filter(line -> line.startsWith(name + ":"))
-                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1).trim()))
+                .mapToLong(
+                        line -> Long.parseLong(line.substring(name.length() + 1).trim()))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no " + name + " in INFO"));
     }

@@ -34,13 +34,11 @@ record Sample(Map<Column, Double> figures) {
 
     /** A line of a table whose columns are separated by commas. */
     String line() {
-        return Arrays.stream(COLUMNS)
-                .map(column -> plain(of(column)))
-                .collect(Collectors.joining(","));
+        return Arrays.stream(COLUMNS).map(column -> plain(of(column))).collect(Collectors.joining(","));
     }
 
     static Sample parse(String line) {
-        String[] words = line.split(",");
+        String[] words = line.split(",", -1);
         Map<Column, Double> figures = new EnumMap<>(Column.class);
         for (int i = 0; i < COLUMNS.length; i++) {
             figures.put(COLUMNS[i], Double.valueOf(words[i]));

@@ -28,7 +28,8 @@ public final class Soak {
     private static int run(List<String> arguments, PrintStream out, PrintStream err) {
         try {
             SoakSettings settings = SoakSettings.parse(arguments);
-            Thread watch = endAfter(settings.time().plus(REST.multipliedBy(settings.targets().size())));
+            Thread watch = endAfter(
+                    settings.time().plus(REST.multipliedBy(settings.targets().size())));
             int worst = BOUNDED;
             for (Target target : settings.targets()) {
                 worst = worse(worst, run(target, settings, out));

@@ -22,16 +22,19 @@ final class SoakReport {
     }
 
     String toMarkdown() {
-        StringBuilder text = new StringBuilder("# Soak: %s%n%n".formatted(order.target().word()));
+        StringBuilder text =
+                new StringBuilder("# Soak: %s%n%n".formatted(order.target().word()));
         Duration time = Duration.ofSeconds((long) last());
         text.append("It ran for %d h %d min %d s, with %d samples. %s%n%n"
                 .formatted(time.toHours(), time.toMinutesPart(), time.toSecondsPart(), samples.size(), summary()));
         text.append("**%s**%n%n".formatted(sentence()));
-        text.append("| curve | level | growth in 8 hours | at most | may be | |%n| --- | --- | --- | --- | --- | --- |%n"
-                .formatted());
+        text.append(
+                "| curve | level | growth in 8 hours | at most | may be | |%n| --- | --- | --- | --- | --- | --- |%n"
+                        .formatted());
         judgements.forEach(judgement -> text.append(row(judgement)));
-        text.append("%nThe level and the growth are those of the second half. The growth is within the bounds with a probability of 99.9 %%.%n%n"
-                .formatted());
+        text.append(
+                "%nThe level and the growth are those of the second half. The growth is within the bounds with a probability of 99.9 %%.%n%n"
+                        .formatted());
         text.append("![the curves](curves.svg)%n".formatted());
         return text.toString();
     }
@@ -47,7 +50,9 @@ final class SoakReport {
             cycles += sample.of(Column.CYCLES) * (sample.of(Column.SECONDS) - before);
             before = sample.of(Column.SECONDS);
         }
-        String flaw = order.flaw() == Flaw.NONE ? "" : " It leaked on purpose: %s.".formatted(order.flaw().word());
+        String flaw = order.flaw() == Flaw.NONE
+                ? ""
+                : " It leaked on purpose: %s.".formatted(order.flaw().word());
         return "%.0f cycles of %d/s, %.0f errors, %.0f leases lost.%s"
                 .formatted(cycles, order.rate(), sum(Column.ERRORS), sum(Column.LOST), flaw);
     }

@@ -55,7 +55,8 @@ record SoakSettings(List<Target> targets, Duration time, int rate, Flaw flaw, Pa
             }
         }
         if (time.compareTo(Duration.ofMinutes(1)) < 0 || time.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException("--minutes or --hours is needed, up to %d hours".formatted(LONGEST.toHours()));
+            throw new IllegalArgumentException(
+                    "--minutes or --hours is needed, up to %d hours".formatted(LONGEST.toHours()));
         }
         return new SoakSettings(targets, time, rate, flaw, folder.toAbsolutePath());
     }

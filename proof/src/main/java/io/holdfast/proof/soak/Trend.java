@@ -47,8 +47,8 @@ record Trend(double level, double slope, double least, double most) {
     private static double[] blocks(double[] values, int from, int blocks) {
         int count = values.length - from;
         return IntStream.range(0, blocks)
-                .mapToDouble(i -> median(Arrays.copyOfRange(
-                        values, from + count * i / blocks, from + count * (i + 1) / blocks)))
+                .mapToDouble(i ->
+                        median(Arrays.copyOfRange(values, from + count * i / blocks, from + count * (i + 1) / blocks)))
                 .toArray();
     }
 
@@ -56,8 +56,8 @@ record Trend(double level, double slope, double least, double most) {
         int n = times.length;
         double[] slopes = IntStream.range(0, n)
                 .boxed()
-                .flatMapToDouble(i -> IntStream.range(i + 1, n)
-                        .mapToDouble(j -> (values[j] - values[i]) / (times[j] - times[i])))
+                .flatMapToDouble(i ->
+                        IntStream.range(i + 1, n).mapToDouble(j -> (values[j] - values[i]) / (times[j] - times[i])))
                 .sorted()
                 .toArray();
         double deviation = Math.sqrt(n * (n - 1.0) * (2.0 * n + 5) / 18);

@@ -81,7 +81,8 @@ final class ZooKeeperStore implements Store {
     private static long figure(String answer, String name) {
         return answer.lines()
                 .filter(line -> line.startsWith(name + "\t"))
-                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1).trim()))
+                .mapToLong(
+                        line -> Long.parseLong(line.substring(name.length() + 1).trim()))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no %s in the answer of a server".formatted(name)));
     }

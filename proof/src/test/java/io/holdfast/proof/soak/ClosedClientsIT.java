@@ -50,7 +50,7 @@ class ClosedClientsIT {
         Set<String> sockets = new HashSet<>();
         for (String table : List.of("udp", "udp6")) {
             for (String line : Files.readAllLines(Path.of("/proc/self/net", table))) {
-                sockets.add("socket:[%s]".formatted(line.trim().split("\\s+")[9]));
+                sockets.add("socket:[%s]".formatted(line.trim().split("\\s+", -1)[9]));
             }
         }
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {

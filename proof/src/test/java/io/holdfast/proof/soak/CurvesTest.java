@@ -25,7 +25,7 @@ class CurvesTest {
         Map<Column, Double> figures = new EnumMap<>(Column.class);
         Arrays.stream(Column.values()).forEach(column -> figures.put(column, 5.0));
         figures.put(Column.SECONDS, number * 14.4);
-        figures.put(Column.CLIENT_FILES, 100.0 + number / 10);
+        figures.put(Column.CLIENT_FILES, 100.0 + Math.floorDiv(number, 10));
         return new Sample(figures);
     }
 
@@ -35,9 +35,8 @@ class CurvesTest {
     @Test
     void aPictureIsAnXmlDocumentWithACurveForEachPanel() throws Exception {
         String svg = new Curves(ALL).toSvg();
-        Document picture = DocumentBuilderFactory.newInstance()
-                .newDocumentBuilder()
-                .parse(new InputSource(new StringReader(svg)));
+        Document picture =
+                DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(svg)));
         assertThat(picture.getElementsByTagName("polyline").getLength()).isEqualTo(12);
         assertThat(svg).hasSizeLessThan(100_000).contains("prefers-color-scheme:dark");
     }

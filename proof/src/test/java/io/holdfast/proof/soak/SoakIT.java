@@ -33,9 +33,13 @@ class SoakIT {
         assertThat(last.of(Column.STORE_BYTES)).isGreaterThan(1e5);
         assertThat(last.of(Column.KEYS)).isGreaterThan(1);
         assertThat(last.of(Column.CONNECTIONS)).isGreaterThan(1);
-        assertThat(samples.stream().mapToDouble(sample -> sample.of(Column.CYCLES)).sum())
+        assertThat(samples.stream()
+                        .mapToDouble(sample -> sample.of(Column.CYCLES))
+                        .sum())
                 .isGreaterThan(100);
-        assertThat(samples.stream().mapToDouble(sample -> sample.of(Column.CLIENT_CPU)).sum())
+        assertThat(samples.stream()
+                        .mapToDouble(sample -> sample.of(Column.CLIENT_CPU))
+                        .sum())
                 .isGreaterThan(0);
         assertThat(report.toMarkdown()).contains("too short to tell");
         assertThat(folder.resolve("curves.svg")).isNotEmptyFile();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class SoakSettingsTest {
 
     private static SoakSettings parse(String line) {
-        return SoakSettings.parse(List.of(line.split(" ")));
+        return SoakSettings.parse(List.of(line.split(" ", -1)));
     }
 
     @Test
@@ -27,8 +27,13 @@ class SoakSettingsTest {
 
     @Test
     void theRateIsTheGivenOneElseThatOfTheBackEnd() {
-        assertThat(parse("redlock --hours 1").order(Target.REDLOCK, Path.of("x")).rate()).isEqualTo(100);
-        assertThat(parse("redlock --hours 1 --rate 50").order(Target.REDLOCK, Path.of("x")).rate())
+        assertThat(parse("redlock --hours 1")
+                        .order(Target.REDLOCK, Path.of("x"))
+                        .rate())
+                .isEqualTo(100);
+        assertThat(parse("redlock --hours 1 --rate 50")
+                        .order(Target.REDLOCK, Path.of("x"))
+                        .rate())
                 .isEqualTo(50);
         assertThat(parse("redis --hours 1 --flaw leak_listener").flaw()).isEqualTo(Flaw.LEAK_LISTENER);
     }

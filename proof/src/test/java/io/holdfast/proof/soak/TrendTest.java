@@ -22,7 +22,8 @@ class TrendTest {
     private static final double LEAK_PER_SECOND = 30;
 
     private static Verdict judge(IntToDoubleFunction value) {
-        double[] seconds = IntStream.range(0, SAMPLES).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
+        double[] seconds =
+                IntStream.range(0, SAMPLES).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
         double[] values = IntStream.range(0, SAMPLES).mapToDouble(value).toArray();
         return Judgement.of(Column.HEAP, seconds, values).verdict();
     }
@@ -88,9 +89,11 @@ class TrendTest {
     void oneStepIsNoGrowthAndManyAre() {
         for (int at = 0; at < SAMPLES; at += 50) {
             int step = at;
-            assertThat(judge(i -> i < step ? LEVEL : LEVEL * 1.05)).as("at %d", at).isNotEqualTo(Verdict.GROWING);
+            assertThat(judge(i -> i < step ? LEVEL : LEVEL * 1.05))
+                    .as("at %d", at)
+                    .isNotEqualTo(Verdict.GROWING);
         }
-        assertThat(judge(i -> LEVEL * (1 + i / 100 * 0.01))).isEqualTo(Verdict.GROWING);
+        assertThat(judge(i -> LEVEL * (1 + Math.floorDiv(i, 100) * 0.01))).isEqualTo(Verdict.GROWING);
     }
 
     @Test
@@ -105,8 +108,10 @@ class TrendTest {
 
     @Test
     void aConnectionForEachThousandCyclesIsFound() {
-        double[] seconds = IntStream.range(0, 120).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
-        double[] files = IntStream.range(0, 120).mapToDouble(i -> 110 + i * 9 / 10).toArray();
+        double[] seconds =
+                IntStream.range(0, 120).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
+        double[] files =
+                IntStream.range(0, 120).mapToDouble(i -> 110 + i * 9 / 10).toArray();
         assertThat(Judgement.of(Column.CLIENT_FILES, seconds, files).verdict()).isEqualTo(Verdict.GROWING);
     }
 
@@ -114,6 +119,7 @@ class TrendTest {
     void nothingIsSaidOfFewSamples() {
         double[] seconds = IntStream.range(0, 40).mapToDouble(i -> i * INTERVAL).toArray();
         assertThat(Judgement.of(Column.KEYS, seconds, seconds).verdict()).isEqualTo(Verdict.OPEN);
-        assertThat(Judgement.of(Column.KEYS, new double[0], new double[0]).verdict()).isEqualTo(Verdict.OPEN);
+        assertThat(Judgement.of(Column.KEYS, new double[0], new double[0]).verdict())
+                .isEqualTo(Verdict.OPEN);
     }
 }
