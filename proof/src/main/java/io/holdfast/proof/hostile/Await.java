@@ -7,17 +7,17 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Looks again and again, where nothing tells. */
-final class Await {
+public final class Await {
 
     private Await() {}
 
-    static void until(String what, Duration limit, Duration pause, BooleanSupplier condition)
+    public static void until(String what, Duration limit, Duration pause, BooleanSupplier condition)
             throws InterruptedException {
         Boolean unused =
                 some(what, limit, pause, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
     }
 
-    static <T> T some(String what, Duration limit, Duration pause, Supplier<Optional<T>> look)
+    public static <T> T some(String what, Duration limit, Duration pause, Supplier<Optional<T>> look)
             throws InterruptedException {
         long startNanos = System.nanoTime();
         while (true) {

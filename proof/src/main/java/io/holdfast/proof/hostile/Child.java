@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * A process that ends with this one, however this one ends, and also when it is frozen then. It can be killed, frozen and woken, and talked
  * to line by line.
  */
-final class Child implements Participant {
+public final class Child implements Participant {
 
     /**
      * Becomes the program, so that its process id is the child's, and leaves a guard behind that kills it when the parent is gone: a frozen
@@ -49,7 +49,7 @@ final class Child implements Participant {
     }
 
     /** Starts any program; what it has to complain about goes to the file. */
-    static Child start(String name, List<String> program, Path complaints) {
+    public static Child start(String name, List<String> program, Path complaints) {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-" + name));
         command.addAll(program);
         try {
@@ -69,7 +69,8 @@ final class Child implements Participant {
     }
 
     /** Starts another Java of the same class path, small. */
-    static Child java(String name, Class<?> main, List<String> options, List<String> arguments, Path complaints) {
+    public static Child java(
+            String name, Class<?> main, List<String> options, List<String> arguments, Path complaints) {
         List<String> program = new ArrayList<>();
         program.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         program.addAll(List.of("-Xmx128m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
@@ -89,12 +90,18 @@ final class Child implements Participant {
         }
     }
 
+    /** The process id. */
+    public long pid() {
+        return process.pid();
+    }
+
     @Override
     public String name() {
         return name;
     }
 
-    boolean isAlive() {
+    /** Whether it runs. */
+    public boolean isAlive() {
         return process.isAlive();
     }
 

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** How the primary of some servers is found: by asking each of them, as an application does. */
-final class PostgresAddress {
+public final class PostgresAddress {
 
     static final String SCHEME = "postgresql://";
 
@@ -29,12 +29,12 @@ final class PostgresAddress {
     }
 
     /** Connections to the one that takes writes. */
-    static ConnectionFactory connections(List<String> servers) {
+    public static ConnectionFactory connections(List<String> servers) {
         return connections(servers, TargetServerType.PRIMARY);
     }
 
     /** Connections to this one. */
-    static ConnectionFactory direct(int port) {
+    public static ConnectionFactory direct(int port) {
         return connections(List.of("127.0.0.1:" + port), TargetServerType.ANY);
     }
 

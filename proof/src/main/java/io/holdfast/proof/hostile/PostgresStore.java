@@ -12,14 +12,14 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 
 /** Questions to PostgreSQL, each over a connection of its own. Its methods block. */
-final class PostgresStore {
+public final class PostgresStore {
 
     private static final String SCHEMA = "postgresql/V1__holdfast.sql";
 
     private PostgresStore() {}
 
     /** Runs statements; the first column of each row, if there are rows. */
-    static List<String> texts(ConnectionFactory connections, String sql, Duration within) {
+    public static List<String> texts(ConnectionFactory connections, String sql, Duration within) {
         List<String> texts = Flux.usingWhen(
                         connections.create(),
                         open -> Flux.from(open.createStatement(sql).execute())
@@ -31,7 +31,7 @@ final class PostgresStore {
     }
 
     /** The file that users run. */
-    static String schema() {
+    public static String schema() {
         try (InputStream file = R2dbcLockBackend.class.getResourceAsStream(SCHEMA)) {
             if (file == null) {
                 throw new IllegalStateException("no file " + SCHEMA);

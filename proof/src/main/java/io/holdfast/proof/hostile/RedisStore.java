@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /** Questions to one Redis server, each over a connection of its own: the server may be another one by the next. */
-final class RedisStore {
+public final class RedisStore {
 
     /** May stay: the counter of a lock's tokens, which expires after two hours. */
     private static final String COUNTER = ":token";
@@ -21,7 +21,7 @@ final class RedisStore {
 
     private RedisStore() {}
 
-    static <T> T ask(int port, Function<RedisCommands<String, String>, T> question) {
+    public static <T> T ask(int port, Function<RedisCommands<String, String>, T> question) {
         RedisURI uri = RedisURI.builder()
                 .withHost("127.0.0.1")
                 .withPort(port)

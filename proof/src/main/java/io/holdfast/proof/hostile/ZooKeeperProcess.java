@@ -13,7 +13,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.jspecify.annotations.Nullable;
 
 /** One server of an ensemble. It keeps its data when it is killed. */
-final class ZooKeeperProcess implements AutoCloseable {
+public final class ZooKeeperProcess implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
     private static final int LOOK_MILLIS = 1_000;
@@ -26,7 +26,7 @@ final class ZooKeeperProcess implements AutoCloseable {
     /** Written by whoever starts and kills it, one at a time. */
     private volatile @Nullable Child process;
 
-    ZooKeeperProcess(int id, String members, Path folder) throws IOException {
+    public ZooKeeperProcess(int id, String members, Path folder) throws IOException {
         this.id = id;
         Path data = Files.createDirectories(folder.resolve("data"));
         Path unusedId = Files.writeString(data.resolve("myid"), Integer.toString(id));
@@ -41,16 +41,16 @@ final class ZooKeeperProcess implements AutoCloseable {
                 maxClientCnxns=0
                 maxSessionTimeout=60000
                 admin.enableServer=false
-                4lw.commands.whitelist=srvr
+                4lw.commands.whitelist=srvr,mntr
                 %s
                 """.formatted(TICK_MILLIS, data, port, members));
     }
 
-    int port() {
+    public int port() {
         return port;
     }
 
-    void start() {
+    public void start() {
         // Nothing is needed after a power cut. Empty folders of locks go away soon, as they would after a minute: in
         // anybody's way.
         List<String> options = List.of("-Dzookeeper.forceSync=no", "-Dznode.container.checkIntervalMs=2000");
@@ -83,8 +83,8 @@ final class ZooKeeperProcess implements AutoCloseable {
         return mode().contains("Mode: ");
     }
 
-    /** The same; one that has ended by itself is started again, as whoever runs it would do. */
-    boolean servesAgain() {
+    /** Whether it serves; one that has ended by itself is started again, as whoever runs it would do. */
+    public boolean servesAgain() {
         Child running = process;
         if (running != null && !running.isAlive()) {
             close();
@@ -94,10 +94,15 @@ final class ZooKeeperProcess implements AutoCloseable {
     }
 
     private String mode() {
+        return ask("srvr");
+    }
+
+    /** What the server says of itself, by one of its four-letter words; empty when it does not answer. */
+    public String ask(String word) {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), LOOK_MILLIS);
             socket.setSoTimeout(LOOK_MILLIS);
-            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         } catch (IOException down) {
             return "";

@@ -310,6 +310,9 @@ public final class LettuceClient implements DriverClient {
         try {
             resources.closeUnfinished();
             awaitAttempts();
+            if (own != null) {
+                own.endConnecting(resources.eventLoop());
+            }
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
             if (own != null) {
                 own.leave();

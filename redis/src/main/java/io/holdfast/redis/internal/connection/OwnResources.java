@@ -21,6 +21,7 @@ public final class OwnResources {
             .build();
 
     private final AtomicInteger users;
+    private final AtomicInteger connecting;
 
     /**
      * Resources that run.
@@ -29,10 +30,21 @@ public final class OwnResources {
      */
     public OwnResources(int users) {
         this.users = new AtomicInteger(users);
+        connecting = new AtomicInteger(users);
     }
 
     ClientResources get() {
         return resources;
+    }
+
+    /**
+     * A client makes no more connections. After the last one, the resolver of names is closed while its event loop still runs: Netty's own resolver, if
+     * it is on the class path, has a socket, and an event loop that ends at once does not always close that.
+     */
+    void endConnecting(SingleEventLoopProvider eventLoop) {
+        if (connecting.decrementAndGet() == 0) {
+            eventLoop.closeResolver(resources.addressResolverGroup());
+        }
     }
 
     /** A client does not use them any more. Waits for their end, if it was the last. */

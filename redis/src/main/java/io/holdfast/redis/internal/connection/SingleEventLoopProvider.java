@@ -3,6 +3,7 @@ package io.holdfast.redis.internal.connection;
 import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.resolver.AddressResolverGroup;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import java.lang.ref.WeakReference;
@@ -69,6 +70,19 @@ final class SingleEventLoopProvider implements EventLoopGroupProvider {
         }
         present.execute(task);
         return true;
+    }
+
+    /** Closes what looks up names for the loop. Does nothing when there is no loop, or none that runs. */
+    void closeResolver(AddressResolverGroup<?> resolvers) {
+        EventLoop present = loop;
+        if (present == null || present.isShuttingDown()) {
+            return;
+        }
+        try {
+            resolvers.getResolver(present).close();
+        } catch (IllegalStateException ended) {
+            // The loop has ended meanwhile.
+        }
     }
 
     @Override

@@ -95,7 +95,11 @@ public final class BackgroundReleases {
     private void send(int master, Release next) {
         var unused = Mono.defer(() -> masters.backend(master).release(next.claim()))
                 .timeout(masters.limit(next.claim().lease()), masters.timer())
-                .subscribe(released -> {}, error -> failed(master, next, error), () -> answered(master));
+                .subscribe(
+                        released -> {},
+                        error -> failed(master, next, error),
+                        () -> answered(master),
+                        QuorumRequest.NO_CONTEXT);
     }
 
     private void answered(int master) {

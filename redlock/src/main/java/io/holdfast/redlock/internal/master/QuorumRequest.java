@@ -28,8 +28,8 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
     /** Where Reactor looks for what to do with an error that comes too late for its subscriber. By default it is logged as an error. */
     private static final String LATE_ERRORS = "reactor.onErrorDropped.local";
 
-    /** Of a subscriber without a context, as most are. */
-    private static final Context NO_CONTEXT = Context.of(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
+    /** Of a subscriber without a context, as most are: an error that comes too late is no error for the log. */
+    static final Context NO_CONTEXT = Context.of(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
 
     @SuppressWarnings("rawtypes") // a class literal has no type arguments
     private static final AtomicIntegerFieldUpdater<QuorumRequest> ANSWERS =

@@ -1,0 +1,78 @@
+package io.holdfast.proof.soak;
+
+import java.util.Locale;
+
+/** What is sampled. Memory is in bytes. */
+enum Column {
+    SECONDS("time", Unit.SECONDS, 0),
+    CYCLES("cycles", Unit.PER_SECOND, 0),
+    MEDIAN("time to acquire, median", Unit.MILLISECONDS, 0),
+    HIGH("time to acquire, 99 of 100", Unit.MILLISECONDS, 0),
+    ERRORS("errors", Unit.COUNT, 0),
+    LOST("leases lost", Unit.COUNT, 0),
+    HEAP("client: heap after a collection", Unit.BYTES, 0.03),
+    NON_HEAP("client: memory outside of the heap", Unit.BYTES, 0),
+    DIRECT("client: direct buffers", Unit.BYTES, 0.1),
+    NETTY("client: Netty's pool", Unit.BYTES, 0.1),
+    THREADS("client: threads", Unit.COUNT, 0.1),
+    CLASSES("client: loaded classes", Unit.COUNT, 0),
+    HOLDS("client: leases held", Unit.COUNT, 0),
+    WAITS("client: acquisitions that wait", Unit.COUNT, 0),
+    CLIENT_FILES("client: open files", Unit.COUNT, 0.1),
+    CLIENT_MEMORY("client: private memory", Unit.BYTES, 0),
+    CLIENT_CPU("client: processors used", Unit.CORES, 0),
+    SERVER_FILES("servers: open files", Unit.COUNT, 0.1),
+    SERVER_MEMORY("servers: private memory", Unit.BYTES, 0.1),
+    SERVER_CPU("servers: processors used", Unit.CORES, 0),
+    STORE_BYTES("store: memory", Unit.BYTES, 0.1),
+    KEYS("store: keys", Unit.COUNT, 0.1),
+    CONNECTIONS("store: connections", Unit.COUNT, 0.1);
+
+    /** How figures are written. */
+    enum Unit {
+        SECONDS,
+        PER_SECOND,
+        MILLISECONDS,
+        COUNT,
+        BYTES,
+        CORES
+    }
+
+    private final String title;
+    private final Unit unit;
+    private final double share;
+
+    Column(String title, Unit unit, double share) {
+        this.title = title;
+        this.unit = unit;
+        this.share = share;
+    }
+
+    String title() {
+        return title;
+    }
+
+    Unit unit() {
+        return unit;
+    }
+
+    /** By what part of its level it may grow in eight hours. */
+    double share() {
+        return share;
+    }
+
+    boolean isJudged(Target target) {
+        return share > 0 && !(this == SERVER_MEMORY && target.hasServersInJava());
+    }
+
+    String text(double value) {
+        return switch (unit) {
+            case SECONDS -> "%.0f s".formatted(value);
+            case PER_SECOND -> "%.0f/s".formatted(value);
+            case MILLISECONDS -> "%.2f ms".formatted(value);
+            case COUNT -> String.format(Locale.ROOT, Math.abs(value) < 100 ? "%.1f" : "%.0f", value);
+            case BYTES -> "%.2f MB".formatted(value / 1e6);
+            case CORES -> "%.2f".formatted(value);
+        };
+    }
+}

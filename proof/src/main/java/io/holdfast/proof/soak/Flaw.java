@@ -1,0 +1,21 @@
+package io.holdfast.proof.soak;
+
+import java.util.Locale;
+
+/** What the soak itself leaks on purpose, to see that the judge finds it. */
+enum Flaw {
+    /** Nothing. */
+    NONE,
+    /** The client process keeps a listener of about 100 bytes for each thousand cycles. */
+    LEAK_LISTENER,
+    /** The client process opens a connection for each thousand cycles, and does not close it. */
+    LEAK_CONNECTION;
+
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    static Flaw parse(String word) {
+        return valueOf(word.toUpperCase(Locale.ROOT));
+    }
+}
