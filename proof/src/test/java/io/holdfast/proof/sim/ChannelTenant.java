@@ -69,7 +69,7 @@ final class ChannelTenant {
     private String signature(String channel, String text, String seen) {
         return secret.isEmpty()
                 ? seen
-                : SimulatedRedis.sha1(secret + SimulatedRedis.sha1(secret + channel + ' ' + text));
+                : SimulatedRedis.signature(secret, channel, text);
     }
 
     private void later(long when, String channel, String message) {
