@@ -216,7 +216,7 @@ final class SimulatedConnection {
         if (command.getType().toString().equals("WAIT")) {
             askForLater(
                     (used, answer) -> asked.confirm(Long.parseLong(args.get(1)), answer),
-                    (Object answer) -> answer(command, answer),
+                    (Object answer) -> answer(command, answer instanceof Long has ? wrong.replicas(has) : answer),
                     command::completeExceptionally);
             return;
         }

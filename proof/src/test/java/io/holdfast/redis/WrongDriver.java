@@ -23,6 +23,16 @@ public sealed class WrongDriver {
         return new Trusting();
     }
 
+    /** A grant counts however many replicas have it. */
+    public static WrongDriver contentWithNone() {
+        return new ContentWithNone();
+    }
+
+    /** How many replicas have confirmed, and what is understood. */
+    long replicas(long confirmed) {
+        return confirmed;
+    }
+
     String error(String said) {
         return said;
     }
@@ -33,6 +43,14 @@ public sealed class WrongDriver {
 
     /** The back end sends a script with these arguments. */
     void sends(List<String> args) {}
+
+    private static final class ContentWithNone extends WrongDriver {
+
+        @Override
+        long replicas(long confirmed) {
+            return Math.max(1, confirmed);
+        }
+    }
 
     private static final class Errors extends WrongDriver {
 

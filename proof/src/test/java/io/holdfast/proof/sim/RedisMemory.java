@@ -164,6 +164,14 @@ final class RedisMemory {
         };
     }
 
+    /** The values that are texts. */
+    List<String> texts() {
+        return entries.values().stream()
+                .filter(entry -> entry.value instanceof String)
+                .map(entry -> (String) entry.value)
+                .toList();
+    }
+
     private static Map<String, Entry> copy(Map<String, Entry> from) {
         Map<String, Entry> copies = new HashMap<>();
         from.forEach((key, entry) -> copies.put(key, entry.copy()));

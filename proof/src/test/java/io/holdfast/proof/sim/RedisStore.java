@@ -2,12 +2,17 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redis.SimulatedDriver;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** One simulated Redis, in some schedules with a replica, and the real back end in each process. */
 final class RedisStore implements Store {
@@ -59,7 +64,29 @@ final class RedisStore implements Store {
                 this::options,
                 mutant.driver().get(),
                 "client" + ++clients);
-        return mutant.backend().apply(host, mutant.member().apply(host, backend));
+        return mutant.backend().apply(host, mutant.member().apply(host, confirms ? checked(host, backend) : backend));
+    }
+
+    /** A grant counts only when a replica has it. */
+    private LockBackend checked(Host host, LockBackend backend) {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return backend;
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                return backend.tryAcquire(claim).doOnNext(answer -> {
+                    if (answer instanceof LockAttempt.Acquired
+                            && claim.key().kind() == LockKind.MUTEX
+                            && servers().stream().noneMatch(it -> it.hasHeardOf(claim.id()))) {
+                        host.world()
+                                .defect("no replica has the grant of " + claim.id(), new IllegalStateException("WAIT"));
+                    }
+                });
+            }
+        };
     }
 
     private RedisLockBackend.Builder options(RedisLockBackend.Builder builder) {

@@ -23,6 +23,8 @@ public final class SimulatedRedis extends Server {
 
     private static final ThreadLocal<Map<String, String>> SHAS = ThreadLocal.withInitial(HashMap::new);
 
+    private static final int ARGS_OF_A_MUTEX = 4;
+
     private final RedisScripts scripts = SCRIPTS.get();
     private final UnaryOperator<String> mutation;
     private final Ghosts ghosts;
@@ -53,6 +55,11 @@ public final class SimulatedRedis extends Server {
 
     private final KeyWatches watches = new KeyWatches();
     private boolean isReplica;
+    private long operations;
+    private long bodies;
+
+    /** All that came from its masters, one command after the other. */
+    private final StringBuilder copied = new StringBuilder();
 
     private final RedisMemory memory = new RedisMemory(this::micros, new RedisMemory.Channels() {
         @Override
@@ -85,7 +92,7 @@ public final class SimulatedRedis extends Server {
         saved = memory::flush;
         memory.written(command -> {
             watches.changed(command.get(1));
-            effect(replica -> replica.memory.apply(command));
+            effect(replica -> replica.apply(command));
         });
     }
 
@@ -116,9 +123,20 @@ public final class SimulatedRedis extends Server {
         }
     }
 
+    private void apply(List<String> command) {
+        copied.append(command);
+        memory.apply(command);
+    }
+
+    /** Whether a master has sent it the record of a mutex that this claim holds. */
+    boolean hasHeardOf(String claim) {
+        return copied.indexOf('\n' + claim) >= 0;
+    }
+
     private void load(Consumer<RedisMemory> contents) {
         world.trace("%s has its data replaced by that of its master", this);
         contents.accept(memory);
+        copied.append(memory.texts());
         ghosts.forget();
         watches.flushed();
     }
@@ -240,11 +258,13 @@ public final class SimulatedRedis extends Server {
 
     /** Runs a script, and remembers it; gives what {@link #evalSha} does. */
     public Object eval(Wire wire, String body, List<String> keys, List<String> args) {
+        bodies++;
         known.put(SHAS.get().computeIfAbsent(body, SimulatedRedis::sha1), body);
         return run(wire, body, keys, args);
     }
 
     private Object run(Wire wire, String body, List<String> keys, List<String> args) {
+        operations += Math.max(1, args.size() / ARGS_OF_A_MUTEX);
         Object reply = watches.of(wire, keys, () -> run(body, keys, args));
         replicate();
         return reply;
@@ -266,6 +286,30 @@ public final class SimulatedRedis extends Server {
             world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, error.getMessage());
             return new Refusal(error.getMessage());
         }
+    }
+
+    /** As somebody with rights to the channels only may do. */
+    void deliverToAll(String message) {
+        List.copyOf(channels.keySet()).forEach(channel -> deliver(channel, message));
+    }
+
+    /** The claims in the queue of a mutex, those at its front excepted. */
+    List<String> waiters(String lock) {
+        List<String> ids = new ArrayList<>();
+        for (Object id : (List<?>) memory.run(List.of("ZRANGE", "holdfast:{" + lock + "}:mutex:queue", "0", "-1"))) {
+            ids.add((String) id);
+        }
+        return ids;
+    }
+
+    /** How many operations it was asked for; a call may have many of mutexes. */
+    long operations() {
+        return operations;
+    }
+
+    /** How many calls came with the whole script. */
+    long bodies() {
+        return bodies;
     }
 
     public void flushScripts() {
