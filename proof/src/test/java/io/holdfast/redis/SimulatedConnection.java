@@ -10,6 +10,8 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.api.push.PushListener;
+import io.lettuce.core.api.push.PushMessage;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.RedisPubSubListener;
@@ -25,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -32,6 +35,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -52,21 +56,29 @@ final class SimulatedConnection {
 
     private final Host host;
     private final Network network;
-    private final SimulatedRedis server;
+    private final Supplier<SimulatedRedis> address;
     private final List<RedisConnectionStateListener> stateListeners = new ArrayList<>();
     private final List<RedisPubSubListener<String, String>> messageListeners = new ArrayList<>();
+    private final List<PushListener> pushListeners = new ArrayList<>();
     private final Set<String> channels = new LinkedHashSet<>();
     private final Deque<Pending> pending = new ArrayDeque<>();
+    private final WrongDriver wrong;
     private Object face;
+
+    /** To which the address led when it was last dialled. */
+    private SimulatedRedis server;
+
     private Wire wire;
     private boolean isUp;
     private boolean isClosed;
     private int attempts;
 
-    SimulatedConnection(Host host, Network network, SimulatedRedis server) {
+    SimulatedConnection(Host host, Network network, Supplier<SimulatedRedis> address, WrongDriver wrong) {
         this.host = host;
         this.network = network;
-        this.server = server;
+        this.address = address;
+        this.wrong = wrong;
+        server = address.get();
     }
 
     <C> CompletableFuture<C> connected(Function<SimulatedConnection, C> made) {
@@ -89,8 +101,9 @@ final class SimulatedConnection {
                 proxy(StatefulRedisPubSubConnection.class, RedisPubSubAsyncCommands.class);
     }
 
-    /** A handshake there and back. */
+    /** A handshake there and back. The name is looked up each time, as the driver does. */
     private void dial(Runnable done, Consumer<RedisException> failed) {
+        server = address.get();
         Wire next = new Wire(network, host, server);
         wire = next;
         boolean[] isOver = new boolean[1];
@@ -176,40 +189,55 @@ final class SimulatedConnection {
     }
 
     /** Sends a question; its answer is dropped when the connection was lost before. */
-    private <T> void ask(Supplier<T> atServer, Consumer<T> answered, Pending question) {
+    private <T> void ask(Function<Wire, T> atServer, Consumer<T> answered, Pending question) {
+        askForLater((used, answer) -> answer.accept(atServer.apply(used)), answered, question);
+    }
+
+    /** As {@link #ask}, where the server may take its time. */
+    private <T> void askForLater(BiConsumer<Wire, Consumer<T>> atServer, Consumer<T> answered, Pending question) {
         if (!isUp) {
             question.fail(new RedisException("Currently not connected. Commands are rejected."));
             return;
         }
         pending.add(question);
         Wire used = wire;
-        used.toServer(() -> {
-            T answer = atServer.get();
-            used.toClient(() -> {
-                if (pending.remove(question)) {
-                    answered.accept(answer);
-                }
-            });
-        });
+        used.toServer(() -> atServer.accept(
+                used,
+                answer -> used.toClient(() -> {
+                    if (pending.remove(question)) {
+                        answered.accept(answer);
+                    }
+                })));
     }
 
     private void dispatch(RedisCommand<?, ?, ?> command) {
         List<String> args = args(command);
+        SimulatedRedis asked = server;
+        if (command.getType().toString().equals("WAIT")) {
+            askForLater(
+                    (used, answer) -> asked.confirm(Long.parseLong(args.get(1)), answer),
+                    (Object answer) -> answer(command, answer instanceof Long has ? wrong.replicas(has) : answer),
+                    command::completeExceptionally);
+            return;
+        }
         boolean isSha = command.getType().toString().equals("EVALSHA");
         int keyCount = Integer.parseInt(args.get(1));
         List<String> keys = List.copyOf(args.subList(2, 2 + keyCount));
         List<String> rest = List.copyOf(args.subList(2 + keyCount, args.size()));
+        wrong.sends(rest);
         ask(
-                () -> isSha ? server.evalSha(args.get(0), keys, rest) : server.eval(args.get(0), keys, rest),
+                used -> isSha
+                        ? asked.evalSha(used, args.get(0), keys, rest)
+                        : asked.eval(used, args.get(0), keys, rest),
                 answer -> answer(command, answer),
                 command::completeExceptionally);
     }
 
     /** A command that nobody waits for any more is read from the wire all the same. */
-    private static void answer(RedisCommand<?, ?, ?> command, Object answer) {
+    private void answer(RedisCommand<?, ?, ?> command, Object answer) {
         CommandOutput<?, ?, ?> output = command.getOutput();
         if (answer instanceof SimulatedRedis.Refusal refusal) {
-            output.setError(refusal.message());
+            output.setError(wrong.error(refusal.message()));
         } else {
             pass(answer, output, 0);
         }
@@ -277,10 +305,13 @@ final class SimulatedConnection {
     }
 
     private void subscribe(String channel, CompletableFuture<Void> done) {
-        Wire used = wire;
+        SimulatedRedis asked = server;
         ask(
-                () -> {
-                    server.subscribe(channel, used, text -> messageListeners.forEach(it -> it.message(channel, text)));
+                used -> {
+                    asked.subscribe(channel, used, text -> {
+                        String heard = wrong.message(channel, text);
+                        messageListeners.forEach(it -> it.message(channel, heard));
+                    });
                     return channel;
                 },
                 subscribed -> {
@@ -313,14 +344,25 @@ final class SimulatedConnection {
                 yield null;
             }
             case "info" -> {
-                Future<String> info = new Future<>();
-                ask(() -> "uptime_in_seconds:" + server.uptimeSeconds(), info::complete, info::completeExceptionally);
-                yield info;
+                SimulatedRedis asked = server;
+                yield future(used -> "uptime_in_seconds:" + asked.uptimeSeconds());
             }
             case "ping" -> {
-                Future<String> pong = new Future<>();
-                ask(() -> "PONG", pong::complete, pong::completeExceptionally);
-                yield pong;
+                yield future(used -> "PONG");
+            }
+            case "clientTracking" -> {
+                SimulatedRedis asked = server;
+                yield future(used -> {
+                    asked.watchKeys(used, this::changed);
+                    return "OK";
+                });
+            }
+            case "clientCaching" -> {
+                SimulatedRedis asked = server;
+                yield future(used -> {
+                    asked.watchNextKeys(used);
+                    return "OK";
+                });
             }
             case "subscribe" -> {
                 Future<Void> done = new Future<>();
@@ -334,10 +376,42 @@ final class SimulatedConnection {
         };
     }
 
+    private Future<String> future(Function<Wire, String> atServer) {
+        Future<String> answer = new Future<>();
+        ask(atServer, answer::complete, answer::completeExceptionally);
+        return answer;
+    }
+
+    /** The server tells that a key has changed; null for all. */
+    private void changed(String key) {
+        Invalidation message = new Invalidation(key);
+        List.copyOf(pushListeners).forEach(listener -> listener.onPushMessage(message));
+    }
+
+    private record Invalidation(String key) implements PushMessage {
+
+        @Override
+        public String getType() {
+            return "invalidate";
+        }
+
+        @Override
+        public List<Object> getContent() {
+            return Arrays.asList("invalidate", key == null ? null : List.of(key));
+        }
+
+        @Override
+        public List<Object> getContent(Function<ByteBuffer, Object> decoder) {
+            return getContent();
+        }
+    }
+
     @SuppressWarnings("unchecked") // the back end uses texts only
     private void addListener(Object listener) {
         if (listener instanceof RedisConnectionStateListener state) {
             stateListeners.add(state);
+        } else if (listener instanceof PushListener pushes) {
+            pushListeners.add(pushes);
         } else {
             messageListeners.add((RedisPubSubListener<String, String>) listener);
         }

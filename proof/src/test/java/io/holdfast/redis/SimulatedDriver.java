@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -28,15 +30,17 @@ public final class SimulatedDriver implements DriverClient {
 
     private final Host host;
     private final Network network;
-    private final SimulatedRedis server;
+    private final Supplier<SimulatedRedis> address;
+    private final WrongDriver wrong;
     private final List<SimulatedConnection> connections = new ArrayList<>();
     private ConnectionInitializer setup = ConnectionInitializer.NONE;
     private boolean isClosed;
 
-    private SimulatedDriver(Host host, Network network, SimulatedRedis server) {
+    private SimulatedDriver(Host host, Network network, Supplier<SimulatedRedis> address, WrongDriver wrong) {
         this.host = host;
         this.network = network;
-        this.server = server;
+        this.address = address;
+        this.wrong = wrong;
     }
 
     /** The real back end over a simulated server. */
@@ -45,7 +49,25 @@ public final class SimulatedDriver implements DriverClient {
         return RedisLockBackend.builder(RedisURI.create("redis://" + server.name()))
                 .claimTime(claimTime)
                 .quarantine(quarantine)
-                .build(new SimulatedDriver(host, network, server), name);
+                .build(new SimulatedDriver(host, network, () -> server, WrongDriver.NONE), name);
+    }
+
+    /**
+     * The real back end over whichever simulated server an address leads to.
+     *
+     * @param uri what the back end knows of the address
+     * @param options what else the back end is to do
+     */
+    public static LockBackend backend(
+            Host host,
+            Network network,
+            RedisURI uri,
+            Supplier<SimulatedRedis> address,
+            UnaryOperator<RedisLockBackend.Builder> options,
+            WrongDriver wrong,
+            String name) {
+        return options.apply(RedisLockBackend.builder(uri))
+                .build(new SimulatedDriver(host, network, address, wrong), name);
     }
 
     @Override
@@ -69,7 +91,7 @@ public final class SimulatedDriver implements DriverClient {
     }
 
     private SimulatedConnection open() {
-        SimulatedConnection connection = new SimulatedConnection(host, network, server);
+        SimulatedConnection connection = new SimulatedConnection(host, network, address, wrong);
         connections.add(connection);
         if (isClosed) {
             connection.close();

@@ -1,26 +1,67 @@
 package io.holdfast.proof.sim;
 
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
  * A user of a simulated Redis with rights to its channels only. It reads all messages, and publishes them again, at once and late, on their own
- * channel and on others, as they were and changed: longer, with another token, for another claim. It draws no random numbers: a schedule
- * goes as it would without it, but for what its messages do.
+ * channel and on others, as they were and changed: longer, with another token, for another claim. It floods those who wait with hints, and with
+ * messages that mean nothing. It draws no random numbers: a schedule goes as it would without it, but for what its messages do.
  */
 final class ChannelTenant {
 
-    /** In messages. More than that would be a flood, which the world has no use for. */
+    /** Of grants that it repeats or forges. */
     private static final int MOST = 60;
 
     private static final int WORDS_OF_A_GRANT = 8;
+
+    /** What means nothing, or not what it seems to. A percent sign stands for the id of a claim that waits. */
+    private static final List<String> NONSENSE = List.of(
+            "",
+            " ",
+            "\uFFFD\uFFFD\u0000",
+            "G",
+            "G ",
+            "G x",
+            "G  1 1 1 1 % holdfast:{stock0}:mutex",
+            "G x NaN 1 300 4 % holdfast:{stock0}:mutex",
+            "G x -1 -1 -1 -1 % holdfast:{stock0}:mutex",
+            "G x 9223372036854775808 1 1e308 4 % holdfast:{stock0}:mutex",
+            "G x 9000000000000000 1 99999999999999999999 2147483648 % holdfast:{stock0}:mutex",
+            "G x \u0661 \u0661 \u0661 \u0661 % holdfast:{stock0}:mutex",
+            "G x 1 1 300 0  %",
+            "H",
+            "H ",
+            "H 5 ",
+            "H NaN %",
+            "H -1 %",
+            "H 0 %",
+            "H 999999999 %",
+            "H 99999999999999999999 %",
+            "H 1 \n\n\n",
+            "H 1 %\n%\n%",
+            "C",
+            "C ",
+            "C %",
+            "C % ",
+            "C no such claim",
+            "B",
+            "X 1");
+
+    /** Messages to one claim at one moment. */
+    private static final int FLOOD = 40;
+
+    /** In one schedule; more would take long. */
+    private static final int MOST_NONSENSE = 140;
 
     private final World world;
     private final long lease;
     private final BiConsumer<String, String> publish;
     private final Set<String> channels = new LinkedHashSet<>();
     private int published;
+    private int said;
 
     /** Claims that it knows to be waiting; and the secret of a client, if that was ever in a message. */
     private final Set<String> waiting = new LinkedHashSet<>();
@@ -51,6 +92,27 @@ final class ChannelTenant {
                 channels.forEach(other -> later(when, other, message));
                 forge(when, channel, words);
             }
+            talkNonsense(words[6]);
+        } else if (words[0].equals("C")) {
+            talkNonsense(message.substring(2));
+        }
+    }
+
+    /** To a claim that waits, or did so a moment ago; and hints to it, more than anybody can act on. */
+    private void talkNonsense(String id) {
+        for (String text : NONSENSE) {
+            say(text.replace("%", id));
+        }
+        for (int i = 0; i < FLOOD; i++) {
+            String hint = i % 2 == 0 ? "C " : "H 0 ";
+            say(hint + id);
+        }
+    }
+
+    private void say(String text) {
+        if (said++ < MOST_NONSENSE) {
+            long when = lease / 16 * (said % 4);
+            world.after(when, () -> List.copyOf(channels).forEach(to -> publish.accept(to, text)));
         }
     }
 
@@ -69,7 +131,7 @@ final class ChannelTenant {
     private String signature(String channel, String text, String seen) {
         return secret.isEmpty()
                 ? seen
-                : SimulatedRedis.sha1(secret + SimulatedRedis.sha1(secret + channel + ' ' + text));
+                : SimulatedRedis.signature(secret, channel, text);
     }
 
     private void later(long when, String channel, String message) {

@@ -49,6 +49,18 @@ final class Faults {
         }
         if (!plan.isTight() && !plan.is(Plan.Weather.CALM)) {
             planOfRedis(nanos);
+            store.pairs().forEach(pair -> planOfReplica(pair, nanos));
+        }
+    }
+
+    /** A master and its replica change places; where guarantees may break, also so that writes are lost. */
+    private void planOfReplica(RedisPair pair, long nanos) {
+        SplittableRandom chances = world.chancesOf("changes of places", 0);
+        // With a hand-over, tokens may be ahead of the clock by what a turn uses up.
+        boolean loses = plan.is(Plan.Weather.WILD) && !plan.jumps() && store.mostPerTurn() == 1;
+        for (int i = 1 + chances.nextInt(3); i > 0; i--) {
+            RedisPair.Care care = RedisPair.Care.values()[chances.nextInt(loses ? 5 : 2)];
+            world.at(chances.nextLong(nanos), () -> unlessOver(() -> pair.change(care)));
         }
         if (!plan.is(Plan.Weather.CALM)) {
             new EnsembleFaults(world, network, plan, store.servers(), hosts, holds).planWithin(nanos, this::unlessOver);
@@ -224,5 +236,6 @@ final class Faults {
                 redis.refuseNoMore();
             }
         });
+        store.pairs().forEach(RedisPair::settle);
     }
 }

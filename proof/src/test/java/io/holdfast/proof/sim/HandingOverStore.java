@@ -36,6 +36,11 @@ final class HandingOverStore implements Store {
     }
 
     @Override
+    public List<RedisPair> pairs() {
+        return below.pairs();
+    }
+
+    @Override
     public boolean isFair() {
         return false;
     }

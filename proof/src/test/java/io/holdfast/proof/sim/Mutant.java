@@ -5,12 +5,14 @@ import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.internal.handover.HandOvers;
 import io.holdfast.internal.handover.WrongHandOvers.Decisions;
+import io.holdfast.redis.WrongDriver;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** A small wrong variant of the product: all parts but one are as they are in the product. Immutable once it is made. */
@@ -33,6 +35,7 @@ final class Mutant {
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
+    private Supplier<WrongDriver> driver = () -> WrongDriver.NONE;
     private Election election = (it, lock, host) -> it;
     private BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many = (it, given) -> it;
 
@@ -69,6 +72,11 @@ final class Mutant {
 
     static Mutant part(String name, WrongPart wrong) {
         return of(name, it -> it.part = wrong);
+    }
+
+    /** Between a Redis and the back end; one for each client. */
+    static Mutant driver(String name, Supplier<WrongDriver> wrong) {
+        return of(name, it -> it.driver = wrong);
     }
 
     static Mutant withoutQuarantine() {
@@ -129,6 +137,11 @@ final class Mutant {
     /** The part of the back end for ZooKeeper that is wrong. */
     WrongPart part() {
         return part;
+    }
+
+    /** What is between a Redis and the back end of a client. */
+    Supplier<WrongDriver> driver() {
+        return driver;
     }
 
     /** What decides on handing over inside a process. */

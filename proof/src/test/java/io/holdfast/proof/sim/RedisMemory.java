@@ -10,7 +10,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -91,9 +93,31 @@ final class RedisMemory {
         }
     }
 
+    /** Of those that our scripts use; a replica refuses them. */
+    private static final Set<String> WRITES = Set.of(
+            "DEL",
+            "SET",
+            "SETRANGE",
+            "PEXPIRE",
+            "HSET",
+            "HSETNX",
+            "HDEL",
+            "RPUSH",
+            "LPUSH",
+            "RPOP",
+            "LPOP",
+            "ZADD",
+            "ZREM",
+            "ZREMRANGEBYRANK");
+
     private final Map<String, Entry> entries = new HashMap<>();
     private final LongSupplier micros;
     private final Channels channels;
+    private Consumer<List<String>> written = command -> {};
+    private boolean isReplica;
+
+    /** While a command of the master is applied, which alone decides what has expired. */
+    private boolean isApplying;
 
     RedisMemory(LongSupplier micros, Channels channels) {
         this.micros = micros;
@@ -104,13 +128,48 @@ final class RedisMemory {
         entries.clear();
     }
 
+    /** Told of each command that changes something, with absolute times, as a replica gets them. */
+    void written(Consumer<List<String>> told) {
+        written = told;
+    }
+
+    /** Whether it takes no writes but those of its master. */
+    void isReplica(boolean now) {
+        isReplica = now;
+    }
+
+    /** Does what the master has done. */
+    void apply(List<String> command) {
+        isApplying = true;
+        try {
+            Object unused = execute(command);
+            written.accept(command);
+        } finally {
+            isApplying = false;
+        }
+    }
+
     /** What is there now, to come back to. */
     Runnable snapshot() {
+        Consumer<RedisMemory> then = contents();
+        return () -> then.accept(this);
+    }
+
+    /** What is there now, for this or another one to take over in place of its own. */
+    Consumer<RedisMemory> contents() {
         Map<String, Entry> then = copy(entries);
-        return () -> {
-            entries.clear();
-            entries.putAll(copy(then));
+        return other -> {
+            other.entries.clear();
+            other.entries.putAll(copy(then));
         };
+    }
+
+    /** The values that are texts. */
+    List<String> texts() {
+        return entries.values().stream()
+                .filter(entry -> entry.value instanceof String)
+                .map(entry -> (String) entry.value)
+                .toList();
     }
 
     private static Map<String, Entry> copy(Map<String, Entry> from) {
@@ -128,6 +187,28 @@ final class RedisMemory {
 
     /** A number, a text, null for nothing, or a list of these. */
     Object run(List<String> command) {
+        if (!WRITES.contains(command.get(0))) {
+            return execute(command);
+        }
+        if (isReplica) {
+            throw new RedisError("READONLY You can't write against a read only replica.");
+        }
+        Object reply = execute(command);
+        written.accept(absolute(command));
+        return reply;
+    }
+
+    private List<String> absolute(List<String> command) {
+        if (command.get(0).equals("PEXPIRE")) {
+            return List.of("PEXPIREAT", command.get(1), Long.toString(millis() + number(command.get(2))));
+        } else if (command.get(0).equals("SET") && command.size() == 5 && command.get(3).equals("PX")) {
+            String time = Long.toString(millis() + number(command.get(4)));
+            return List.of("SET", command.get(1), command.get(2), "PXAT", time);
+        }
+        return command;
+    }
+
+    private Object execute(List<String> command) {
         String name = command.get(0);
         String key = command.size() > 1 ? command.get(1) : "";
         return switch (name) {
@@ -150,11 +231,12 @@ final class RedisMemory {
                 StringBuilder text = new StringBuilder((String) text(key));
                 int at = (int) number(command.get(2));
                 text.replace(at, at + command.get(3).length(), command.get(3));
-                run(List.of("SET", key, text.toString(), "KEEPTTL"));
+                execute(List.of("SET", key, text.toString(), "KEEPTTL"));
                 yield (long) text.length();
             }
             case "PTTL" -> ttl(key);
             case "PEXPIRE" -> expire(key, millis() + number(command.get(2)));
+            case "PEXPIREAT" -> expire(key, number(command.get(2)));
             case "HGET" -> hash(key, false).get(command.get(2));
             case "HMGET" -> {
                 Map<String, String> hash = hash(key, false);
@@ -359,7 +441,7 @@ final class RedisMemory {
             return 0L;
         }
         entry.expiresAtMillis = atMillis;
-        if (atMillis <= millis()) {
+        if (!isApplying && atMillis <= millis()) {
             entries.remove(key);
         }
         return 1L;
@@ -422,8 +504,11 @@ final class RedisMemory {
 
     private Entry live(String key) {
         Entry entry = entries.get(key);
-        if (entry != null && millis() > entry.expiresAtMillis) {
-            entries.remove(key);
+        if (entry != null && !isApplying && millis() > entry.expiresAtMillis) {
+            if (!isReplica) {
+                entries.remove(key);
+                written.accept(List.of("DEL", key));
+            }
             return null;
         }
         return entry;

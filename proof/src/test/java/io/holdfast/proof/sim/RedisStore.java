@@ -1,45 +1,111 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redis.SimulatedDriver;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
-/** One simulated Redis, and the real back end in each process. */
+/** One simulated Redis, in some schedules with a replica, and the real back end in each process. */
 final class RedisStore implements Store {
+
+    /** In one of so many schedules. */
+    private static final int SELDOM = 5;
 
     private final Network network;
     private final Mutant mutant;
-    private final Duration claimTime;
+    private final Plan plan;
     private final SimulatedRedis server;
+    private final @Nullable RedisPair pair;
+    private final RedisURI uri;
+    private final boolean confirms;
+    private final boolean tracks;
     private int clients;
 
-    RedisStore(World world, Network network, Mutant mutant, Duration lease, Duration claimTime) {
+    RedisStore(World world, Network network, Mutant mutant, Plan plan) {
         this.network = network;
         this.mutant = mutant;
-        this.claimTime = claimTime;
+        this.plan = plan;
         double rate = Clocks.rate(world);
         long ahead = Clocks.ahead(world);
         server = new SimulatedRedis(world, "redis", rate, ahead, mutant.script());
         if (ahead % 2 != 0) { // of a random number: so the world need not draw another one
-            server.admit(new ChannelTenant(world, lease.toNanos(), server::deliver));
+            server.admit(new ChannelTenant(world, plan.lease().toNanos(), server::deliver));
         }
+        SplittableRandom chances = world.chancesOf("replicas", 0);
+        boolean isReplicated = !plan.isTight() && !plan.is(Plan.Weather.CALM) && chances.nextInt(SELDOM) == 0;
+        long lease = plan.lease().toNanos();
+        long lag = chances.nextBoolean() ? World.ms(1) : lease / (plan.is(Plan.Weather.WILD) ? 3 : 20);
+        pair = isReplicated
+                ? new RedisPair(world, lease, lag, server, new SimulatedRedis(world, "replica", rate, ahead, mutant.script()))
+                : null;
+        uri = isReplicated && chances.nextBoolean()
+                ? RedisURI.Builder.sentinel("sentinel", "redis").build()
+                : RedisURI.create("redis://redis");
+        confirms = isReplicated && chances.nextInt(3) == 0;
+        tracks = chances.nextInt(SELDOM) == 0;
     }
 
     @Override
     public LockBackend backend(Host host) {
-        LockBackend backend =
-                SimulatedDriver.backend(host, network, server, claimTime, Duration.ZERO, "client" + ++clients);
-        return mutant.backend().apply(host, mutant.member().apply(host, backend));
+        LockBackend backend = SimulatedDriver.backend(
+                host,
+                network,
+                uri,
+                () -> pair == null ? server : pair.named(),
+                this::options,
+                mutant.driver().get(),
+                "client" + ++clients);
+        return mutant.backend().apply(host, mutant.member().apply(host, confirms ? checked(host, backend) : backend));
+    }
+
+    /** A grant counts only when a replica has it. */
+    private LockBackend checked(Host host, LockBackend backend) {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return backend;
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                return backend.tryAcquire(claim).doOnNext(answer -> {
+                    if (answer instanceof LockAttempt.Acquired
+                            && claim.key().kind() == LockKind.MUTEX
+                            && servers().stream().noneMatch(it -> it.hasHeardOf(claim.id()))) {
+                        host.world()
+                                .defect("no replica has the grant of " + claim.id(), new IllegalStateException("WAIT"));
+                    }
+                });
+            }
+        };
+    }
+
+    private RedisLockBackend.Builder options(RedisLockBackend.Builder builder) {
+        builder.claimTime(plan.claimTime()).lossByPush(tracks);
+        return confirms ? builder.confirmGrants(1, plan.lease().dividedBy(10)) : builder;
+    }
+
+    @Override
+    public List<RedisPair> pairs() {
+        return pair == null ? List.of() : List.of(pair);
     }
 
     @Override
     public List<SimulatedRedis> servers() {
-        return List.of(server);
+        return pair == null ? List.of(server) : pair.servers();
     }
 
     @Override
     public List<String> leftovers() {
-        return server.leftovers();
+        return pair == null ? server.leftovers() : pair.named().leftovers();
     }
 }

@@ -29,6 +29,10 @@ final class RedlockStore implements Store {
                 .mapToObj(i -> new SimulatedRedis(
                         world, "redis" + i, Clocks.rate(world), Clocks.ahead(world), mutant.script()))
                 .toList();
+        if (world.chancesOf("tenants", 0).nextInt(4) == 0) {
+            servers.forEach(
+                    it -> it.admit(new ChannelTenant(world, plan.lease().toNanos(), it::deliver)));
+        }
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.holdfast.proof.sim.RedisMemory.RedisError;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** One Redis: it runs the scripts that clients send, remembers them, and publishes. */
 public final class SimulatedRedis extends Server {
@@ -20,6 +22,8 @@ public final class SimulatedRedis extends Server {
     private static final ThreadLocal<RedisScripts> SCRIPTS = ThreadLocal.withInitial(RedisScripts::new);
 
     private static final ThreadLocal<Map<String, String>> SHAS = ThreadLocal.withInitial(HashMap::new);
+
+    private static final int ARGS_OF_A_MUTEX = 4;
 
     private final RedisScripts scripts = SCRIPTS.get();
     private final UnaryOperator<String> mutation;
@@ -37,6 +41,26 @@ public final class SimulatedRedis extends Server {
     private String refusal = "";
     private long refusesUntil;
 
+    /** To its replica; null without one. */
+    private @Nullable Replication toReplica;
+
+    /** From its master; null for a master. */
+    private @Nullable Replication fromMaster;
+
+    /** What the present script has done, for the replica. */
+    private final List<Consumer<SimulatedRedis>> effects = new ArrayList<>();
+
+    /** Those who wait until a replica has what they wrote. */
+    private final List<Consumer<Object>> confirming = new ArrayList<>();
+
+    private final KeyWatches watches = new KeyWatches();
+    private boolean isReplica;
+    private long operations;
+    private long bodies;
+
+    /** All that came from its masters, one command after the other. */
+    private final StringBuilder copied = new StringBuilder();
+
     private final RedisMemory memory = new RedisMemory(this::micros, new RedisMemory.Channels() {
         @Override
         public int receivers(String channel) {
@@ -48,6 +72,7 @@ public final class SimulatedRedis extends Server {
             Map<Wire, Consumer<String>> receivers = channels.getOrDefault(channel, Map.of());
             world.trace("    published to %s of %s: %s", receivers.size(), channel, message);
             deliver(channel, message);
+            effect(replica -> replica.deliver(channel, message));
             if (tenant != null) {
                 tenant.read(channel, message);
             }
@@ -65,6 +90,130 @@ public final class SimulatedRedis extends Server {
         this.mutation = mutation;
         ghosts = new Ghosts(world, this::micros);
         saved = memory::flush;
+        memory.written(command -> {
+            watches.changed(command.get(1));
+            effect(replica -> replica.apply(command));
+        });
+    }
+
+    private void effect(Consumer<SimulatedRedis> done) {
+        if (toReplica != null) {
+            effects.add(done);
+        }
+    }
+
+    /** What the present script has done leaves for the replica as one. */
+    private void replicate() {
+        Replication replication = toReplica;
+        if (replication != null && !effects.isEmpty()) {
+            List<Consumer<SimulatedRedis>> all = List.copyOf(effects);
+            SimulatedRedis replica = replication.replica();
+            replication.send(() -> all.forEach(one -> one.accept(replica)));
+        }
+        effects.clear();
+    }
+
+    /** From now on, all that is written here is sent there, after a copy of what is here, unless that one has the same already. */
+    void streams(Replication replication, boolean hasTheSame) {
+        toReplica = replication;
+        if (!hasTheSame) {
+            Consumer<RedisMemory> contents = memory.contents();
+            SimulatedRedis replica = replication.replica();
+            replication.send(() -> replica.load(contents));
+        }
+    }
+
+    private void apply(List<String> command) {
+        copied.append(command);
+        memory.apply(command);
+    }
+
+    /** Whether a master has sent it the record of a mutex that this claim holds. */
+    boolean hasHeardOf(String claim) {
+        return copied.indexOf('\n' + claim) >= 0;
+    }
+
+    private void load(Consumer<RedisMemory> contents) {
+        world.trace("%s has its data replaced by that of its master", this);
+        contents.accept(memory);
+        copied.append(memory.texts());
+        ghosts.forget();
+        watches.flushed();
+    }
+
+    /** It takes no writes any more; its connections stay open. It has no master to follow yet. */
+    void demote() {
+        if (isReplica) {
+            return;
+        }
+        world.trace("%s is a replica from now on", this);
+        endReplication();
+        isReplica = true;
+        memory.isReplica(true);
+        List<Consumer<Object>> interrupted = List.copyOf(confirming);
+        confirming.clear();
+        interrupted.forEach(it -> it.accept(new Refusal(
+                "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)")));
+    }
+
+    /** {@code REPLICAOF host port}: what its master sends replaces and changes what it has. */
+    void follow(Replication replication) {
+        demote();
+        endReplication();
+        fromMaster = replication;
+    }
+
+    /** {@code REPLICAOF NO ONE}. */
+    void lead() {
+        world.trace("%s is a master from now on", this);
+        endReplication();
+        isReplica = false;
+        memory.isReplica(false);
+    }
+
+    private void endReplication() {
+        if (toReplica != null) {
+            toReplica.end();
+            toReplica = null;
+        }
+        if (fromMaster != null) {
+            fromMaster.end();
+            fromMaster = null;
+        }
+        effects.clear();
+    }
+
+    boolean isReplica() {
+        return isReplica;
+    }
+
+    /** {@code WAIT} for one replica, on a connection that has written right before. */
+    public void confirm(long millis, Consumer<Object> answer) {
+        if (isReplica) {
+            answer.accept(new Refusal("ERR WAIT cannot be used with replica instances."));
+            return;
+        }
+        confirming.add(answer);
+        if (toReplica != null) {
+            toReplica.whenApplied(() -> confirmed(answer, 1));
+        }
+        world.after(World.ms(millis), () -> confirmed(answer, 0));
+    }
+
+    private void confirmed(Consumer<Object> answer, long replicas) {
+        if (confirming.remove(answer)) {
+            answer.accept(replicas);
+        }
+    }
+
+    /** {@code CLIENT TRACKING ON OPTIN NOLOOP}: that is told which keys have changed, or null for all. */
+    public void watchKeys(Wire wire, Consumer<@Nullable String> told) {
+        watches.admit(wire, told);
+    }
+
+    /** {@code CLIENT CACHING YES}: the keys that the next script of that connection reads are watched. */
+    public void watchNextKeys(Wire wire) {
+        watches.next(wire);
     }
 
     /** From now on, one with rights to the channels only takes part. */
@@ -99,18 +248,26 @@ public final class SimulatedRedis extends Server {
     public record Refusal(String message) {}
 
     /** Runs a script that it knows; gives a number, a list of numbers, or a {@link Refusal}. */
-    public Object evalSha(String sha, List<String> keys, List<String> args) {
+    public Object evalSha(Wire wire, String sha, List<String> keys, List<String> args) {
         String body = known.get(sha);
         if (body == null) {
             return new Refusal("NOSCRIPT No matching script. Please use EVAL.");
         }
-        return run(body, keys, args);
+        return run(wire, body, keys, args);
     }
 
     /** Runs a script, and remembers it; gives what {@link #evalSha} does. */
-    public Object eval(String body, List<String> keys, List<String> args) {
+    public Object eval(Wire wire, String body, List<String> keys, List<String> args) {
+        bodies++;
         known.put(SHAS.get().computeIfAbsent(body, SimulatedRedis::sha1), body);
-        return run(body, keys, args);
+        return run(wire, body, keys, args);
+    }
+
+    private Object run(Wire wire, String body, List<String> keys, List<String> args) {
+        operations += Math.max(1, args.size() / ARGS_OF_A_MUTEX);
+        Object reply = watches.of(wire, keys, () -> run(body, keys, args));
+        replicate();
+        return reply;
     }
 
     private Object run(String body, List<String> keys, List<String> args) {
@@ -131,6 +288,30 @@ public final class SimulatedRedis extends Server {
         }
     }
 
+    /** As somebody with rights to the channels only may do. */
+    void deliverToAll(String message) {
+        List.copyOf(channels.keySet()).forEach(channel -> deliver(channel, message));
+    }
+
+    /** The claims in the queue of a mutex, those at its front excepted. */
+    List<String> waiters(String lock) {
+        List<String> ids = new ArrayList<>();
+        for (Object id : (List<?>) memory.run(List.of("ZRANGE", "holdfast:{" + lock + "}:mutex:queue", "0", "-1"))) {
+            ids.add((String) id);
+        }
+        return ids;
+    }
+
+    /** How many operations it was asked for; a call may have many of mutexes. */
+    long operations() {
+        return operations;
+    }
+
+    /** How many calls came with the whole script. */
+    long bodies() {
+        return bodies;
+    }
+
     public void flushScripts() {
         known.clear();
     }
@@ -143,12 +324,22 @@ public final class SimulatedRedis extends Server {
     protected void lost(Wire wire) {
         channels.values().forEach(receivers -> receivers.remove(wire));
         channels.values().removeIf(Map::isEmpty);
+        watches.lost(wire);
     }
 
     @Override
     protected void forget(boolean dataToo) {
         channels.clear();
         known.clear();
+        watches.forget();
+        confirming.clear();
+        effects.clear();
+        if (toReplica != null) {
+            toReplica.isBroken();
+        }
+        if (fromMaster != null) {
+            fromMaster.isBroken();
+        }
         if (dataToo) {
             saved.run();
             ghosts.forget();
@@ -173,6 +364,11 @@ public final class SimulatedRedis extends Server {
     /** All keys. */
     public Set<String> keys() {
         return Set.copyOf(memory.keys());
+    }
+
+    /** As our scripts sign a grant. */
+    public static String signature(String secret, String channel, String text) {
+        return sha1(secret + sha1(secret + channel + ' ' + text));
     }
 
     static String sha1(String body) {

@@ -11,6 +11,11 @@ interface Store {
 
     List<? extends Server> servers();
 
+    /** Masters with a replica, which may change places. */
+    default List<RedisPair> pairs() {
+        return List.of();
+    }
+
     /** Whether first come is first served. */
     default boolean isFair() {
         return true;

@@ -16,7 +16,7 @@ enum StoreKind {
     REDIS {
         @Override
         Store make(World world, Network network, Plan plan, Mutant mutant) {
-            return new RedisStore(world, network, mutant, plan.lease(), plan.claimTime());
+            return new RedisStore(world, network, mutant, plan);
         }
     },
     REDLOCK {

@@ -23,6 +23,11 @@ public record ChannelMessage(
 
     private static final int PARTS_OF_A_GRANT = 5;
 
+    /** Whether it is a hint, or tells who is at the head: these are published whether or not the server counts anybody who hears them. */
+    public static boolean isHint(String text) {
+        return text.startsWith("C ") || text.startsWith("H ");
+    }
+
     /** Reads a grant or a hint; null for anything else that may be published on the channel. */
     public static @Nullable ChannelMessage parse(String channel, String text, GrantSecret secret, String keyPrefix) {
         if (text.startsWith("C ") && text.length() > 2) {

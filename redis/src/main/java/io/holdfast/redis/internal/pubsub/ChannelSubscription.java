@@ -2,6 +2,7 @@ package io.holdfast.redis.internal.pubsub;
 
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.error.KnownError;
+import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
@@ -313,7 +314,8 @@ final class ChannelSubscription {
 
         @Override
         public void message(String channel, String text) {
-            if (mine.equals(connection)) {
+            // A hint is published unasked. One may come from another master, by way of a server that is its replica now.
+            if (mine.equals(connection) && !ChannelMessage.isHint(text)) {
                 heartbeat.heard();
             }
             listener.received(channel, text);

@@ -26,9 +26,10 @@ local function grant(channel, secret, token, attempt, valid, id, key)
   publish(channel, 'G ' .. signed(secret, channel, token .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. key))
 end
 
--- The echo of a look: the client finds out by it that its channel is alive. A look asks for one from time to time.
+-- The echo of a look: the client finds out by it that its channel is alive, at this server. A look asks for one from time to time. A master that
+-- was made a replica passes on to its own listeners what is published here, but they are not counted here, so they would never be served.
 local function echo(channel, wanted)
-  if wanted == '1' then
+  if wanted == '1' and redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0 then
     publish(channel, 'B')
   end
 end

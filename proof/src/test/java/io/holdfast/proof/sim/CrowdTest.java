@@ -1,0 +1,100 @@
+package io.holdfast.proof.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Many waiters of a simulated Redis at once: they are all served, and what they cost the server is bounded. */
+class CrowdTest {
+
+    private static final int WAITERS = 200;
+
+    private final Scene scene = new Scene();
+    private final AtomicInteger served = new AtomicInteger();
+
+    /** A lock that is held, and those who wait for it, in so many processes. */
+    private LockLease crowd(int processes) {
+        List<LockClient> clients = new ArrayList<>();
+        for (int i = 0; i < processes; i++) {
+            clients.add(scene.client());
+        }
+        AtomicReference<LockLease> held = new AtomicReference<>();
+        Disposable unused = clients.get(0).lock("stock").acquire().subscribe(held::set);
+        scene.run(Duration.ofMillis(100));
+        for (int i = 0; i < WAITERS; i++) {
+            Disposable waiting = clients.get(i % processes)
+                    .lock("stock")
+                    .withLock(lease -> Mono.fromRunnable(served::incrementAndGet))
+                    .subscribe();
+        }
+        scene.run(Duration.ofSeconds(4));
+        return Objects.requireNonNull(held.get());
+    }
+
+    private void release(LockLease lease) {
+        Disposable unused = lease.release().subscribe();
+    }
+
+    @Test
+    void allAreServedAfterARestartThatForgetsTheScripts() {
+        LockLease held = crowd(4);
+        long before = scene.server().operations();
+        long bodies = scene.server().bodies();
+
+        scene.server().crash(World.ms(100), false);
+        scene.run(Duration.ofSeconds(3));
+        long looks = scene.server().operations() - before;
+        release(held);
+        scene.run(Duration.ofSeconds(10));
+
+        assertThat(served).hasValue(WAITERS);
+        assertThat(looks).as("looks after the restart").isLessThan(4 * WAITERS);
+        assertThat(scene.server().bodies() - bodies)
+                .as("scripts that were sent again")
+                .isLessThan(40);
+    }
+
+    @Test
+    void allAreServedWhenScriptsAreFlushed() {
+        LockLease held = crowd(4);
+        long bodies = scene.server().bodies();
+
+        scene.server().flushScripts();
+        release(held);
+        scene.run(Duration.ofSeconds(10));
+
+        assertThat(served).hasValue(WAITERS);
+        assertThat(scene.server().bodies() - bodies)
+                .as("scripts that were sent again")
+                .isLessThan(20);
+    }
+
+    /** Hints that anybody with rights to the channel can write. Each claim that is named looks again, up to a hundred times a second. */
+    @Test
+    void floodOfHintsCostsNoMoreLooksThanStated() {
+        LockLease held = crowd(4);
+        List<String> named = scene.server().waiters("stock").subList(0, 10);
+        long before = scene.server().operations();
+
+        for (int millis = 0; millis < 1_000; millis++) {
+            String hint = millis % 2 == 0 ? "C " : "H 0 ";
+            named.forEach(id -> scene.server().deliverToAll(hint + id));
+            scene.run(Duration.ofMillis(1));
+        }
+
+        assertThat(scene.server().operations() - before).isBetween(100L, 10 * 100L + 2 * WAITERS);
+        release(held);
+        scene.run(Duration.ofSeconds(10));
+        assertThat(served).hasValue(WAITERS);
+    }
+}

@@ -1,0 +1,193 @@
+package io.holdfast.proof.sim;
+
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Two simulated Redis servers under one name: a master, and a replica that follows it a little late. An operator, or something that acts as one, makes them change places
+ * while connections live, and then has the name lead to the new master. Both have one clock, so tokens have to rise.
+ */
+final class RedisPair {
+
+    /** What somebody who makes them change places may leave out. */
+    enum Care {
+        /** As {@code FAILOVER} does: the master takes no writes until its replica has all of them. Nothing is lost. */
+        WAITS,
+        /** The master crashes when its replica has all. Nothing is lost. */
+        CRASHES,
+        /** The master crashes, and what was under way to the replica is lost. */
+        CRASHES_EARLY,
+        /** The replica is promoted first: for a while both take writes, and those of the former master are lost. */
+        SPLITS,
+        /** The master is demoted first: for a while nobody takes writes. What the replica did not have then is lost. */
+        DEMOTES
+    }
+
+    private static final long LOOK_AGAIN = World.ms(1);
+
+    private final World world;
+    private final long lease;
+    private final long mostLag;
+    private final SplittableRandom chances;
+    private final List<SimulatedRedis> servers;
+    private SimulatedRedis named;
+    private SimulatedRedis master;
+    private Replication replication;
+    private boolean isChanging;
+    private boolean isOver;
+
+    /**
+     * The second follows the first.
+     *
+     * @param mostLag how late the replica is at most, in nanoseconds
+     */
+    RedisPair(World world, long lease, long mostLag, SimulatedRedis first, SimulatedRedis second) {
+        this.world = world;
+        this.lease = lease;
+        this.mostLag = mostLag;
+        chances = world.chancesOf("replication", 0);
+        servers = List.of(first, second);
+        named = first;
+        master = first;
+        replication = new Replication(world, second, this::lag, () -> {});
+        connect(true);
+    }
+
+    /** Where the name leads now. */
+    SimulatedRedis named() {
+        return named;
+    }
+
+    List<SimulatedRedis> servers() {
+        return servers;
+    }
+
+    private SimulatedRedis other(SimulatedRedis one) {
+        return servers.get(0) == one ? servers.get(1) : servers.get(0);
+    }
+
+    private long lag() {
+        return chances.nextLong(20_000, Math.max(20_001, mostLag));
+    }
+
+    /** The one that is not the master follows it, as soon as both are up, with a copy of its data unless it has the same. */
+    private void connect(boolean hasTheSame) {
+        SimulatedRedis replica = other(master);
+        replica.demote();
+        replication.end();
+        if (master.isUp() && replica.isUp()) {
+            replication = new Replication(world, replica, this::lag, this::connectAgain);
+            replica.follow(replication);
+            master.streams(replication, hasTheSame);
+        } else {
+            connectAgain();
+        }
+    }
+
+    private void connectAgain() {
+        Replication former = replication;
+        world.after(World.ms(1) + lag(), () -> {
+            if (former != replication) {
+                return; // somebody else has connected them
+            } else if (isChanging) {
+                connectAgain();
+            } else {
+                connect(false);
+            }
+        });
+    }
+
+    /** They change places, unless they are about to. */
+    void change(Care care) {
+        if (isChanging || isOver || !master.isUp() || !other(master).isUp()) {
+            return;
+        }
+        isChanging = true;
+        SimulatedRedis former = master;
+        world.trace("%s is to be the master in place of %s: %s", other(former), former, care);
+        switch (care) {
+            case WAITS -> {
+                former.pause(lease / 2);
+                promoteWhenCaughtUp(former, world.now() + lease / 3);
+            }
+            case CRASHES -> {
+                replication.drain();
+                former.crash(1 + chances.nextLong(lease), false);
+                promoted(former, false);
+            }
+            case CRASHES_EARLY -> {
+                replication.end();
+                former.crash(1 + chances.nextLong(lease), false);
+                later(lease / 4, () -> promoted(former, false));
+            }
+            case SPLITS -> {
+                replication.end();
+                other(former).lead();
+                moveName(former);
+                later(lease / 4, () -> promoted(former, false));
+            }
+            case DEMOTES -> {
+                former.demote();
+                moveName(former);
+                later(lease / 4, () -> promoted(former, false));
+            }
+        }
+    }
+
+    private void later(long most, Runnable task) {
+        world.after(1 + chances.nextLong(most), () -> {
+            if (!isOver) {
+                task.run();
+            }
+        });
+    }
+
+    private void promoteWhenCaughtUp(SimulatedRedis former, long until) {
+        if (isOver) {
+            return;
+        }
+        if (replication.isCaughtUp() && former.isUp()) {
+            promoted(former, true);
+            former.resume();
+        } else if (world.now() < until && former.isUp()) {
+            world.after(LOOK_AGAIN, () -> promoteWhenCaughtUp(former, until));
+        } else {
+            world.trace("%s stays the master", former);
+            isChanging = false;
+            former.resume();
+        }
+    }
+
+    private void promoted(SimulatedRedis former, boolean hasTheSame) {
+        isChanging = false;
+        master = other(former);
+        master.lead();
+        moveName(former);
+        connect(hasTheSame);
+    }
+
+    /** Who looks the name up gets the other server some time later. */
+    private void moveName(SimulatedRedis former) {
+        if (chances.nextInt(3) == 0) {
+            leads(other(former));
+        } else {
+            later(lease / 2, () -> leads(master));
+        }
+    }
+
+    private void leads(SimulatedRedis to) {
+        world.trace("the name leads to %s", to);
+        named = to;
+    }
+
+    /** All is repaired: one of them is the master, the other one follows it, and the name leads to the master. Both are up. */
+    void settle() {
+        isOver = true;
+        isChanging = false;
+        named = master;
+        if (master.isReplica() || !replication.isAlive()) {
+            master.lead();
+            connect(false);
+        }
+    }
+}
