@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -28,15 +29,15 @@ public final class SimulatedDriver implements DriverClient {
 
     private final Host host;
     private final Network network;
-    private final SimulatedRedis server;
+    private final Function<RedisURI, ? extends SimulatedRedis> servers;
     private final List<SimulatedConnection> connections = new ArrayList<>();
     private ConnectionInitializer setup = ConnectionInitializer.NONE;
     private boolean isClosed;
 
-    private SimulatedDriver(Host host, Network network, SimulatedRedis server) {
+    private SimulatedDriver(Host host, Network network, Function<RedisURI, ? extends SimulatedRedis> servers) {
         this.host = host;
         this.network = network;
-        this.server = server;
+        this.servers = servers;
     }
 
     /** The real back end over a simulated server. */
@@ -45,7 +46,26 @@ public final class SimulatedDriver implements DriverClient {
         return RedisLockBackend.builder(RedisURI.create("redis://" + server.name()))
                 .claimTime(claimTime)
                 .quarantine(quarantine)
-                .build(new SimulatedDriver(host, network, server), name);
+                .build(new SimulatedDriver(host, network, uri -> server), name);
+    }
+
+    /**
+     * The real back end over a simulated cluster.
+     *
+     * @param seeds the names of the servers that it is told of
+     * @param byName gives each server by its name
+     */
+    public static LockBackend clusterBackend(
+            Host host,
+            Network network,
+            List<String> seeds,
+            Function<String, ? extends SimulatedRedis> byName,
+            Duration claimTime,
+            String name) {
+        return RedisLockBackend.clusterBuilder(
+                        seeds.stream().map(seed -> RedisURI.create("redis://" + seed)).toList())
+                .claimTime(claimTime)
+                .build(new SimulatedDriver(host, network, uri -> byName.apply(uri.getHost())), name);
     }
 
     @Override
@@ -60,16 +80,16 @@ public final class SimulatedDriver implements DriverClient {
 
     @Override
     public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
-        return open().connected(SimulatedConnection::forCommands);
+        return open(uri).connected(SimulatedConnection::forCommands);
     }
 
     @Override
     public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
-        return open().connected(SimulatedConnection::forSubscriptions);
+        return open(uri).connected(SimulatedConnection::forSubscriptions);
     }
 
-    private SimulatedConnection open() {
-        SimulatedConnection connection = new SimulatedConnection(host, network, server);
+    private SimulatedConnection open(RedisURI uri) {
+        SimulatedConnection connection = new SimulatedConnection(host, network, servers.apply(uri));
         connections.add(connection);
         if (isClosed) {
             connection.close();

@@ -50,6 +50,7 @@ final class Faults {
         if (!plan.isTight() && !plan.is(Plan.Weather.CALM)) {
             planOfRedis(nanos);
         }
+        store.planFaults(plan, nanos, () -> isOver);
     }
 
     /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */

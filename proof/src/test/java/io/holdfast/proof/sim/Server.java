@@ -53,6 +53,11 @@ public abstract class Server {
         return !isDown;
     }
 
+    /** Whether it is up and not paused. */
+    boolean isReady() {
+        return !isDown && !isPaused;
+    }
+
     void opened(Wire wire) {
         wires.add(wire);
     }

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** One Redis: it runs the scripts that clients send, remembers them, and publishes. */
-public final class SimulatedRedis extends Server {
+public class SimulatedRedis extends Server {
 
     /** Of this thread: compiled once for all schedules. */
     private static final ThreadLocal<RedisScripts> SCRIPTS = ThreadLocal.withInitial(RedisScripts::new);
@@ -51,7 +51,13 @@ public final class SimulatedRedis extends Server {
             if (tenant != null) {
                 tenant.read(channel, message);
             }
+            passOn(channel, message);
             return receivers.size();
+        }
+
+        @Override
+        public int publishSharded(String channel, String message) {
+            return spublish(channel, message);
         }
     });
 
@@ -88,6 +94,39 @@ public final class SimulatedRedis extends Server {
     /** It takes all scripts again. */
     void refuseNoMore() {
         refusesUntil = 0;
+    }
+
+    RedisMemory memory() {
+        return memory;
+    }
+
+    /** What was granted and released here before counts no more. */
+    void forgetReleases() {
+        ghosts.forget();
+    }
+
+    boolean isHeard(String channel) {
+        return channels.containsKey(channel);
+    }
+
+    /** Tells other servers what is published here. */
+    void passOn(String channel, String message) {
+        // There are none.
+    }
+
+    /** Gives how many were told; throws what the server answers where there is no such command. */
+    int spublish(String channel, String message) {
+        throw new RedisError("ERR Unknown Redis command called from script");
+    }
+
+    /**
+     * A script from a client.
+     *
+     * @param isSha whether it is named by its hash
+     * @return as {@link #evalSha}
+     */
+    public Object call(Wire from, boolean isSha, String script, List<String> keys, List<String> args) {
+        return isSha ? evalSha(script, keys, args) : eval(script, keys, args);
     }
 
     void deliver(String channel, String message) {
