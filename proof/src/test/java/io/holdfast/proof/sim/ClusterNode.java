@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
 
 /** One server of a simulated cluster: master of a shard, or replica of that master, by what it knows itself. */
 public final class ClusterNode extends SimulatedRedis {
@@ -28,6 +27,7 @@ public final class ClusterNode extends SimulatedRedis {
 
     private final SimulatedCluster cluster;
     private final int shard;
+    private final Mutant mutant;
     private final ClusterView view;
     private final Map<Integer, ClusterNode> migrating = new HashMap<>();
     private final Set<Integer> importing = new HashSet<>();
@@ -41,8 +41,9 @@ public final class ClusterNode extends SimulatedRedis {
             int shard,
             double rate,
             long aheadMicros,
-            UnaryOperator<String> mutation) {
-        super(cluster.world(), name, rate, aheadMicros, mutation);
+            Mutant mutant) {
+        super(cluster.world(), name, rate, aheadMicros, mutant.script());
+        this.mutant = mutant;
         this.cluster = cluster;
         this.shard = shard;
         view = new ClusterView(cluster.shards());
@@ -85,7 +86,8 @@ public final class ClusterNode extends SimulatedRedis {
     }
 
     @Override
-    public Object call(Wire from, boolean isSha, String script, List<String> keys, List<String> args) {
+    public Object call(Wire from, boolean isSha, String script, List<String> given, List<String> args) {
+        List<String> keys = mutant.keys().apply(given);
         boolean isAsking = asking.remove(from);
         String refusal = refusal(keys, isAsking);
         if (refusal != null) {
@@ -100,7 +102,7 @@ public final class ClusterNode extends SimulatedRedis {
             return super.call(from, isSha, script, keys, args);
         } finally {
             memory().guard(command -> {});
-            cluster.replicate(this, keys);
+            cluster.replicate(this, given);
         }
     }
 

@@ -4,6 +4,7 @@ import io.holdfast.redis.SimulatedDriver;
 import io.holdfast.spi.LockBackend;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /** A simulated cluster of two or three masters with a replica each, and the real back end in each process. */
@@ -27,7 +28,7 @@ final class ClusterStore implements Store {
                 world.chance(0.7) ? 2 : 3,
                 world.chance(0.15),
                 !plan.is(Plan.Weather.CALM),
-                mutant.script());
+                mutant);
     }
 
     @Override
@@ -47,6 +48,10 @@ final class ClusterStore implements Store {
     @Override
     public void planFaults(Plan planned, long nanos, BooleanSupplier isOver) {
         if (planned.is(Plan.Weather.CALM)) {
+            // Waiters keep their order when the slot of a channel moves, and only then.
+            for (int i = world.below(3); i > 0; i--) {
+                within(nanos, isOver, () -> someChannel().ifPresent(slot -> cluster.move(slot, World.ms(1))));
+            }
             return;
         }
         long lease = planned.lease().toNanos();
@@ -76,12 +81,16 @@ final class ClusterStore implements Store {
     }
 
     private int someSlot() {
-        List<String> channels = cluster.masters()
+        int ofLock = ClusterNode.slotOf("stock" + (world.chance(0.8) ? 0 : world.below(plan.locks())));
+        return world.chance(0.75) ? ofLock : someChannel().orElse(ofLock);
+    }
+
+    private Optional<Integer> someChannel() {
+        List<Integer> slots = cluster.masters()
                 .flatMap(master -> master.shardChannels().stream())
+                .map(ClusterNode::slotOf)
                 .toList();
-        return channels.isEmpty() || world.chance(0.75)
-                ? ClusterNode.slotOf("stock" + (world.chance(0.8) ? 0 : world.below(plan.locks())))
-                : ClusterNode.slotOf(world.oneOf(channels));
+        return slots.isEmpty() ? Optional.empty() : Optional.of(world.oneOf(slots));
     }
 
     /** A master that was started again takes no commands for two seconds. */

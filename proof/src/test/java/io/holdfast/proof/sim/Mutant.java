@@ -26,6 +26,7 @@ final class Mutant {
 
     private final String name;
     private UnaryOperator<String> script = it -> it;
+    private UnaryOperator<List<String>> keys = it -> it;
     private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
     private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
@@ -53,6 +54,10 @@ final class Mutant {
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
         return of(name, it -> it.script = wrong);
+    }
+
+    static Mutant keys(String name, UnaryOperator<List<String>> wrong) {
+        return of(name, it -> it.keys = wrong);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
@@ -99,6 +104,11 @@ final class Mutant {
     /** What becomes of each script. */
     UnaryOperator<String> script() {
         return script;
+    }
+
+    /** What becomes of the keys that a call of a script names. */
+    UnaryOperator<List<String>> keys() {
+        return keys;
     }
 
     /** What becomes of the back end of one server. */

@@ -8,7 +8,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -51,7 +50,7 @@ final class SimulatedCluster {
             int shards,
             boolean isOld,
             boolean losesMessages,
-            UnaryOperator<String> mutation) {
+            Mutant mutant) {
         this.world = world;
         this.network = network;
         this.shards = shards;
@@ -61,7 +60,7 @@ final class SimulatedCluster {
         double rate = Clocks.rate(world);
         long ahead = Clocks.ahead(world);
         for (int i = 0; i < 2 * shards; i++) {
-            nodes.add(new ClusterNode(this, "redis" + (i + 1), i % shards, rate, ahead, mutation));
+            nodes.add(new ClusterNode(this, "redis" + (i + 1), i % shards, rate, ahead, mutant));
         }
         for (int shard = 0; shard < shards; shard++) {
             ClusterNode master = nodes.get(shard);
