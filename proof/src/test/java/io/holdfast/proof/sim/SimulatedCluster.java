@@ -23,6 +23,7 @@ final class SimulatedCluster {
     private final int shards;
     private final boolean isOld;
     private final boolean losesMessages;
+    private final boolean losesData;
     private final List<ClusterNode> nodes = new ArrayList<>();
 
     /** What was decided, and which some servers may not know yet. */
@@ -43,6 +44,7 @@ final class SimulatedCluster {
      *
      * @param isOld whether they are of version 6.2, without sharded channels
      * @param losesMessages whether what is published may not get to other servers
+     * @param losesData whether a failover may take back what was answered
      */
     SimulatedCluster(
             World world,
@@ -50,12 +52,14 @@ final class SimulatedCluster {
             int shards,
             boolean isOld,
             boolean losesMessages,
+            boolean losesData,
             Mutant mutant) {
         this.world = world;
         this.network = network;
         this.shards = shards;
         this.isOld = isOld;
         this.losesMessages = losesMessages;
+        this.losesData = losesData;
         truth = new ClusterView(shards);
         double rate = Clocks.rate(world);
         long ahead = Clocks.ahead(world);
@@ -69,6 +73,9 @@ final class SimulatedCluster {
         // Masters first: who follows another one asks it for all that it has.
         nodes.forEach(truth::tell);
         incomplete.clear();
+        if (!losesData) {
+            nodes.forEach(node -> node.sharesReleasesWith(nodes.get(0)));
+        }
     }
 
     World world() {
@@ -196,7 +203,7 @@ final class SimulatedCluster {
             world.trace("%s has all data of %s", replica, master);
             replica.memory().flush();
             replica.memory().put(all, 0);
-            replica.forgetReleases();
+            forgetReleases(replica);
             incomplete.remove(replica);
         });
     }
@@ -255,10 +262,16 @@ final class SimulatedCluster {
     private void promote(ClusterNode heir) {
         world.trace("%s is promoted", heir);
         generation.merge(heir, 1, Integer::sum);
-        heir.forgetReleases();
+        forgetReleases(heir);
         truth.learnMaster(heir.shard(), heir, ++epoch);
         truth.tell(heir);
         gossip(heir);
+    }
+
+    private void forgetReleases(ClusterNode node) {
+        if (losesData) {
+            node.forgetReleases();
+        }
     }
 
     /** Begins to move a slot to another shard, unless it is being moved. */

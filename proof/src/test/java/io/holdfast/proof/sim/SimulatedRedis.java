@@ -23,7 +23,7 @@ public class SimulatedRedis extends Server {
 
     private final RedisScripts scripts = SCRIPTS.get();
     private final UnaryOperator<String> mutation;
-    private final Ghosts ghosts;
+    private Ghosts ghosts;
     private final Map<String, String> known = new HashMap<>();
     private final Map<String, String> mutated = new HashMap<>();
     private final Map<String, Map<Wire, Consumer<String>>> channels = new HashMap<>();
@@ -100,7 +100,12 @@ public class SimulatedRedis extends Server {
         return memory;
     }
 
-    /** What was granted and released here before counts no more. */
+    /** What is released at one of both is not to hold at the other one either. */
+    void sharesReleasesWith(SimulatedRedis other) {
+        ghosts = other.ghosts;
+    }
+
+    /** What was released here before may hold again. */
     void forgetReleases() {
         ghosts.forget();
     }
