@@ -62,8 +62,9 @@ public final class SimulatedDriver implements DriverClient {
             Function<String, ? extends SimulatedRedis> byName,
             Duration claimTime,
             String name) {
-        return RedisLockBackend.clusterBuilder(
-                        seeds.stream().map(seed -> RedisURI.create("redis://" + seed)).toList())
+        return RedisLockBackend.clusterBuilder(seeds.stream()
+                        .map(seed -> RedisURI.create("redis://" + seed))
+                        .toList())
                 .claimTime(claimTime)
                 .build(new SimulatedDriver(host, network, uri -> byName.apply(uri.getHost())), name);
     }

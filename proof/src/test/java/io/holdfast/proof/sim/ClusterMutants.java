@@ -22,9 +22,11 @@ final class ClusterMutants {
 
     static Mutant[] all() {
         return new Mutant[] {
+            Mutant.withClocksApart(),
             Mutant.script("grant before it is known who hears it", HINT, GRANT),
             Mutant.keys("scripts that name the record only", ClusterMutants::recordOnly),
-            Mutant.backend("renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),
+            Mutant.backend(
+                    "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),
             Mutant.backend("release that has to be tried again read as done", (host, it) -> new GivesUpReleases(it)),
         };
     }

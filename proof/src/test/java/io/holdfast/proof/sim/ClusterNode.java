@@ -35,13 +35,7 @@ public final class ClusterNode extends SimulatedRedis {
     private final Map<String, Map<Wire, Subscriber>> shardChannels = new LinkedHashMap<>();
     private long takesNoCommandsUntil;
 
-    ClusterNode(
-            SimulatedCluster cluster,
-            String name,
-            int shard,
-            double rate,
-            long aheadMicros,
-            Mutant mutant) {
+    ClusterNode(SimulatedCluster cluster, String name, int shard, double rate, long aheadMicros, Mutant mutant) {
         super(cluster.world(), name, rate, aheadMicros, mutant.script());
         this.mutant = mutant;
         this.cluster = cluster;
@@ -233,7 +227,8 @@ public final class ClusterNode extends SimulatedRedis {
     /** Gives how many were told. */
     int deliverSharded(String channel, String message) {
         Map<Wire, Subscriber> all = shardChannels.getOrDefault(channel, Map.of());
-        all.forEach((wire, subscriber) -> wire.toClient(() -> subscriber.receiver().accept(message)));
+        all.forEach(
+                (wire, subscriber) -> wire.toClient(() -> subscriber.receiver().accept(message)));
         return all.size();
     }
 
@@ -249,7 +244,9 @@ public final class ClusterNode extends SimulatedRedis {
         if (view.shardOf(slot) != shard) {
             return new Refusal(redirection("MOVED", slot, masterOf(slot)));
         }
-        shardChannels.computeIfAbsent(channel, it -> new LinkedHashMap<>()).put(wire, new Subscriber(receiver, removed));
+        shardChannels
+                .computeIfAbsent(channel, it -> new LinkedHashMap<>())
+                .put(wire, new Subscriber(receiver, removed));
         return null;
     }
 

@@ -31,6 +31,7 @@ final class Mutant {
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
     private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
     private boolean hasQuarantine = true;
+    private boolean areClocksTogether = true;
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
@@ -78,6 +79,11 @@ final class Mutant {
 
     static Mutant withoutQuarantine() {
         return of("no quarantine", it -> it.hasQuarantine = false);
+    }
+
+    /** Not of the product: of what it assumes of the servers of a cluster. */
+    static Mutant withClocksApart() {
+        return of("masters whose clocks differ", it -> it.areClocksTogether = false);
     }
 
     static Mutant lock(String name, BiFunction<Host, ReactiveLock, ReactiveLock> wrong) {
@@ -129,6 +135,11 @@ final class Mutant {
     /** Whether servers that come back without their data stay away. */
     boolean hasQuarantine() {
         return hasQuarantine;
+    }
+
+    /** Whether all servers of a cluster have the same time. */
+    boolean areClocksTogether() {
+        return areClocksTogether;
     }
 
     /** What becomes of the locks that users have. */

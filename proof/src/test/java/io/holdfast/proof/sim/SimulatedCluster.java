@@ -64,7 +64,8 @@ final class SimulatedCluster {
         double rate = Clocks.rate(world);
         long ahead = Clocks.ahead(world);
         for (int i = 0; i < 2 * shards; i++) {
-            nodes.add(new ClusterNode(this, "redis" + (i + 1), i % shards, rate, ahead, mutant));
+            long itsAhead = mutant.areClocksTogether() ? ahead : Clocks.ahead(world);
+            nodes.add(new ClusterNode(this, "redis" + (i + 1), i % shards, rate, itsAhead, mutant));
         }
         for (int shard = 0; shard < shards; shard++) {
             ClusterNode master = nodes.get(shard);
@@ -125,11 +126,8 @@ final class SimulatedCluster {
     private void gossip(ClusterNode from) {
         nodes.stream()
                 .filter(it -> it != from)
-                .forEach(to -> say(
-                        from,
-                        to,
-                        world.chance(0.3) ? world.between(0, World.ms(1_000)) : 0,
-                        () -> truth.tell(to)));
+                .forEach(to ->
+                        say(from, to, world.chance(0.3) ? world.between(0, World.ms(1_000)) : 0, () -> truth.tell(to)));
     }
 
     /** It hears from the others what it has missed. */
@@ -168,8 +166,8 @@ final class SimulatedCluster {
     }
 
     private void copy(ClusterNode master, ClusterNode replica, Runnable put) {
-        long arrival = Math.max(
-                lastCopy.getOrDefault(replica, 0L) + 1, network.arrival(master.name(), replica.name(), false));
+        long arrival =
+                Math.max(lastCopy.getOrDefault(replica, 0L) + 1, network.arrival(master.name(), replica.name(), false));
         lastCopy.put(replica, arrival);
         int mine = generation.getOrDefault(replica, 0);
         world.at(
