@@ -1,10 +1,12 @@
 package io.holdfast.redis;
 
+import io.holdfast.proof.sim.ClusterNode;
 import io.holdfast.proof.sim.Host;
 import io.holdfast.proof.sim.Network;
 import io.holdfast.proof.sim.SimulatedRedis;
 import io.holdfast.proof.sim.Wire;
 import io.holdfast.proof.sim.World;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -61,6 +63,7 @@ final class SimulatedConnection {
     private final List<RedisPubSubListener<String, String>> messageListeners = new ArrayList<>();
     private final List<PushListener> pushListeners = new ArrayList<>();
     private final Set<String> channels = new LinkedHashSet<>();
+    private final Set<String> shardChannels = new LinkedHashSet<>();
     private final Deque<Pending> pending = new ArrayDeque<>();
     private final WrongDriver wrong;
     private Object face;
@@ -97,8 +100,9 @@ final class SimulatedConnection {
 
     @SuppressWarnings("unchecked") // a proxy has no type arguments
     StatefulRedisPubSubConnection<String, String> forSubscriptions() {
-        return (StatefulRedisPubSubConnection<String, String>)
+        StatefulRedisPubSubConnection<String, String> made = (StatefulRedisPubSubConnection<String, String>)
                 proxy(StatefulRedisPubSubConnection.class, RedisPubSubAsyncCommands.class);
+        return server instanceof ClusterNode ? new SimulatedSubscriptions(made) : made;
     }
 
     /** A handshake there and back. The name is looked up each time, as the driver does. */
@@ -161,7 +165,8 @@ final class SimulatedConnection {
     }
 
     private void restored() {
-        channels.forEach(channel -> subscribe(channel, new CompletableFuture<>()));
+        List.copyOf(channels).forEach(channel -> subscribe(channel, new CompletableFuture<>()));
+        List.copyOf(shardChannels).forEach(channel -> subscribeSharded(channel, new CompletableFuture<>()));
         List.copyOf(stateListeners)
                 .forEach(listener -> listener.onRedisConnected(null, InetSocketAddress.createUnresolved("server", 1)));
     }
@@ -226,9 +231,7 @@ final class SimulatedConnection {
         List<String> rest = List.copyOf(args.subList(2 + keyCount, args.size()));
         wrong.sends(rest);
         ask(
-                used -> isSha
-                        ? asked.evalSha(used, args.get(0), keys, rest)
-                        : asked.eval(used, args.get(0), keys, rest),
+                used -> asked.call(used, isSha, args.get(0), keys, rest),
                 answer -> answer(command, answer),
                 command::completeExceptionally);
     }
@@ -322,6 +325,33 @@ final class SimulatedConnection {
                 done::completeExceptionally);
     }
 
+    private void subscribeSharded(String channel, CompletableFuture<Void> done) {
+        ask(
+                used -> clusterNode()
+                        .subscribeSharded(
+                                channel,
+                                used,
+                                text -> messageListeners.forEach(it -> it.smessage(channel, text)),
+                                () -> {
+                                    shardChannels.remove(channel);
+                                    messageListeners.forEach(it -> it.sunsubscribed(channel, 0));
+                                }),
+                refused -> {
+                    if (refused == null) {
+                        shardChannels.add(channel);
+                        done.complete(null);
+                        messageListeners.forEach(it -> it.ssubscribed(channel, 1));
+                    } else {
+                        done.completeExceptionally(new RedisCommandExecutionException(refused.message()));
+                    }
+                },
+                done::completeExceptionally);
+    }
+
+    private ClusterNode clusterNode() {
+        return (ClusterNode) server;
+    }
+
     @SuppressWarnings("FutureReturnValueIgnored") // a proxy returns what its caller looks after
     private Object invoke(Method method, Object[] args, Object async) {
         return switch (method.getName()) {
@@ -366,8 +396,25 @@ final class SimulatedConnection {
             }
             case "subscribe" -> {
                 Future<Void> done = new Future<>();
-                subscribe(((String[]) args[0])[0], done);
+                for (String channel : (String[]) args[0]) {
+                    subscribe(channel, done); // the first answer completes it
+                }
                 yield done;
+            }
+            case "ssubscribe" -> {
+                Future<Void> done = new Future<>();
+                subscribeSharded(((String[]) args[0])[0], done);
+                yield done;
+            }
+            case "asking" -> {
+                Future<String> done = new Future<>();
+                ask(on -> clusterNode().asking(on), done::complete, done::completeExceptionally);
+                yield done;
+            }
+            case "clusterSlots" -> {
+                Future<List<Object>> slots = new Future<>();
+                ask(on -> clusterNode().slots(), slots::complete, slots::completeExceptionally);
+                yield slots;
             }
             case "equals" -> args[0] == face;
             case "hashCode" -> System.identityHashCode(this);

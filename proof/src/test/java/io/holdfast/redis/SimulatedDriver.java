@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import reactor.core.Disposable;
@@ -30,16 +31,17 @@ public final class SimulatedDriver implements DriverClient {
 
     private final Host host;
     private final Network network;
-    private final Supplier<SimulatedRedis> address;
+    private final Function<RedisURI, ? extends SimulatedRedis> servers;
     private final WrongDriver wrong;
     private final List<SimulatedConnection> connections = new ArrayList<>();
     private ConnectionInitializer setup = ConnectionInitializer.NONE;
     private boolean isClosed;
 
-    private SimulatedDriver(Host host, Network network, Supplier<SimulatedRedis> address, WrongDriver wrong) {
+    private SimulatedDriver(
+            Host host, Network network, Function<RedisURI, ? extends SimulatedRedis> servers, WrongDriver wrong) {
         this.host = host;
         this.network = network;
-        this.address = address;
+        this.servers = servers;
         this.wrong = wrong;
     }
 
@@ -49,7 +51,7 @@ public final class SimulatedDriver implements DriverClient {
         return RedisLockBackend.builder(RedisURI.create("redis://" + server.name()))
                 .claimTime(claimTime)
                 .quarantine(quarantine)
-                .build(new SimulatedDriver(host, network, () -> server, WrongDriver.NONE), name);
+                .build(new SimulatedDriver(host, network, uri -> server, WrongDriver.NONE), name);
     }
 
     /**
@@ -67,7 +69,27 @@ public final class SimulatedDriver implements DriverClient {
             WrongDriver wrong,
             String name) {
         return options.apply(RedisLockBackend.builder(uri))
-                .build(new SimulatedDriver(host, network, address, wrong), name);
+                .build(new SimulatedDriver(host, network, it -> address.get(), wrong), name);
+    }
+
+    /**
+     * The real back end over a simulated cluster.
+     *
+     * @param seeds the names of the servers that it is told of
+     * @param byName gives each server by its name
+     */
+    public static LockBackend clusterBackend(
+            Host host,
+            Network network,
+            List<String> seeds,
+            Function<String, ? extends SimulatedRedis> byName,
+            Duration claimTime,
+            String name) {
+        return RedisLockBackend.clusterBuilder(seeds.stream()
+                        .map(seed -> RedisURI.create("redis://" + seed))
+                        .toList())
+                .claimTime(claimTime)
+                .build(new SimulatedDriver(host, network, uri -> byName.apply(uri.getHost()), WrongDriver.NONE), name);
     }
 
     @Override
@@ -82,16 +104,16 @@ public final class SimulatedDriver implements DriverClient {
 
     @Override
     public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
-        return open().connected(SimulatedConnection::forCommands);
+        return open(uri).connected(SimulatedConnection::forCommands);
     }
 
     @Override
     public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
-        return open().connected(SimulatedConnection::forSubscriptions);
+        return open(uri).connected(SimulatedConnection::forSubscriptions);
     }
 
-    private SimulatedConnection open() {
-        SimulatedConnection connection = new SimulatedConnection(host, network, address, wrong);
+    private SimulatedConnection open(RedisURI uri) {
+        SimulatedConnection connection = new SimulatedConnection(host, network, () -> servers.apply(uri), wrong);
         connections.add(connection);
         if (isClosed) {
             connection.close();

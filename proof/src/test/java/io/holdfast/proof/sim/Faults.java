@@ -65,6 +65,7 @@ final class Faults {
         if (!plan.is(Plan.Weather.CALM)) {
             new EnsembleFaults(world, network, plan, store.servers(), hosts, holds).planWithin(nanos, this::unlessOver);
         }
+        store.planFaults(plan, nanos, () -> isOver);
     }
 
     /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */

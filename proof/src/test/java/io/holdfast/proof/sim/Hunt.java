@@ -33,6 +33,7 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
         Stream.of(
                         Mutants.ofMemory(),
                         Mutants.ofRedis(),
+                        Mutants.ofCluster(),
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
                         Mutants.ofHandOver())

@@ -28,10 +28,12 @@ final class Mutant {
 
     private final String name;
     private UnaryOperator<String> script = it -> it;
+    private UnaryOperator<List<String>> keys = it -> it;
     private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
     private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
     private boolean hasQuarantine = true;
+    private boolean areClocksTogether = true;
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
@@ -58,6 +60,10 @@ final class Mutant {
         return of(name, it -> it.script = wrong);
     }
 
+    static Mutant keys(String name, UnaryOperator<List<String>> wrong) {
+        return of(name, it -> it.keys = wrong);
+    }
+
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return of(name, it -> it.member = wrong);
     }
@@ -81,6 +87,11 @@ final class Mutant {
 
     static Mutant withoutQuarantine() {
         return of("no quarantine", it -> it.hasQuarantine = false);
+    }
+
+    /** Not of the product: of what it assumes of the servers of a cluster. */
+    static Mutant withClocksApart() {
+        return of("masters whose clocks differ", it -> it.areClocksTogether = false);
     }
 
     static Mutant lock(String name, BiFunction<Host, ReactiveLock, ReactiveLock> wrong) {
@@ -109,6 +120,11 @@ final class Mutant {
         return script;
     }
 
+    /** What becomes of the keys that a call of a script names. */
+    UnaryOperator<List<String>> keys() {
+        return keys;
+    }
+
     /** What becomes of the back end of one server. */
     BiFunction<Host, LockBackend, LockBackend> member() {
         return member;
@@ -127,6 +143,11 @@ final class Mutant {
     /** Whether servers that come back without their data stay away. */
     boolean hasQuarantine() {
         return hasQuarantine;
+    }
+
+    /** Whether all servers of a cluster have the same time. */
+    boolean areClocksTogether() {
+        return areClocksTogether;
     }
 
     /** What becomes of the locks that users have. */

@@ -246,6 +246,10 @@ final class Mutants {
                 .toList();
     }
 
+    static List<Hunt> ofCluster() {
+        return hunts(StoreKind.CLUSTER, ClusterMutants.all());
+    }
+
     static List<Hunt> ofRedlock() {
         return hunts(
                 StoreKind.REDLOCK,

@@ -17,6 +17,7 @@ class MutantsIT {
         return Stream.of(
                         Mutants.ofMemory(),
                         Mutants.ofRedis(),
+                        Mutants.ofCluster(),
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
                         Mutants.ofHandOver())

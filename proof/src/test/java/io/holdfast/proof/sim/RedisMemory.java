@@ -37,6 +37,27 @@ final class RedisMemory {
         int receivers(String channel);
 
         int publish(String channel, String message);
+
+        int publishSharded(String channel, String message);
+    }
+
+    /** Looks at each command before it is run, and may throw. */
+    @FunctionalInterface
+    interface Guard {
+
+        void check(List<String> command);
+    }
+
+    /** What is under some keys. */
+    static final class Extract {
+
+        private final Map<String, Entry> entries;
+        private final List<String> missing;
+
+        private Extract(Map<String, Entry> entries, List<String> missing) {
+            this.entries = entries;
+            this.missing = missing;
+        }
     }
 
     private record ListOfTexts(Deque<String> texts) {}
@@ -118,6 +139,7 @@ final class RedisMemory {
 
     /** While a command of the master is applied, which alone decides what has expired. */
     private boolean isApplying;
+    private Guard guard = command -> {};
 
     RedisMemory(LongSupplier micros, Channels channels) {
         this.micros = micros;
@@ -178,6 +200,43 @@ final class RedisMemory {
         return copies;
     }
 
+    /** A copy of what is there under these keys. */
+    Extract extract(Collection<String> keys) {
+        Map<String, Entry> copies = new HashMap<>();
+        List<String> missing = new ArrayList<>();
+        for (String key : keys) {
+            Entry entry = live(key);
+            if (entry == null) {
+                missing.add(key);
+            } else {
+                copies.put(key, entry.copy());
+            }
+        }
+        return new Extract(copies, missing);
+    }
+
+    /**
+     * Takes over what another memory has, or has not, under these keys.
+     *
+     * @param laterMillis added to what is to end at a time
+     */
+    void put(Extract others, long laterMillis) {
+        entries.keySet().removeAll(others.missing);
+        others.entries.forEach((key, entry) -> {
+            Entry copy = entry.copy();
+            copy.expiresAtMillis += copy.expiresAtMillis == Long.MAX_VALUE ? 0 : laterMillis;
+            entries.put(key, copy);
+        });
+    }
+
+    boolean has(String key) {
+        return live(key) != null;
+    }
+
+    void guard(Guard other) {
+        guard = other;
+    }
+
     List<String> keys() {
         return List.copyOf(entries.keySet()).stream()
                 .filter(key -> live(key) != null)
@@ -187,6 +246,7 @@ final class RedisMemory {
 
     /** A number, a text, null for nothing, or a list of these. */
     Object run(List<String> command) {
+        guard.check(command);
         if (!WRITES.contains(command.get(0))) {
             return execute(command);
         }
@@ -265,6 +325,7 @@ final class RedisMemory {
             case "HRANDFIELD" -> some(hash(key, false), number(command.get(2)));
             case "LLEN", "LRANGE", "RPUSH", "LPUSH", "RPOP", "LPOP" -> listed(name, key, command);
             case "PUBLISH" -> (long) channels.publish(key, command.get(2));
+            case "SPUBLISH" -> (long) channels.publishSharded(key, command.get(2));
             case "PUBSUB" -> List.of(command.get(2), (long) channels.receivers(command.get(2)));
             default -> name.startsWith("Z") ? sorted(name, key, command) : unknown(command);
         };

@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One Redis: it runs the scripts that clients send, remembers them, and publishes. */
-public final class SimulatedRedis extends Server {
+public class SimulatedRedis extends Server {
 
     /** Of this thread: compiled once for all schedules. */
     private static final ThreadLocal<RedisScripts> SCRIPTS = ThreadLocal.withInitial(RedisScripts::new);
@@ -27,7 +27,7 @@ public final class SimulatedRedis extends Server {
 
     private final RedisScripts scripts = SCRIPTS.get();
     private final UnaryOperator<String> mutation;
-    private final Ghosts ghosts;
+    private Ghosts ghosts;
     private final Map<String, String> known = new HashMap<>();
     private final Map<String, String> mutated = new HashMap<>();
     private final Map<String, Map<Wire, Consumer<String>>> channels = new HashMap<>();
@@ -76,7 +76,13 @@ public final class SimulatedRedis extends Server {
             if (tenant != null) {
                 tenant.read(channel, message);
             }
+            passOn(channel, message);
             return receivers.size();
+        }
+
+        @Override
+        public int publishSharded(String channel, String message) {
+            return spublish(channel, message);
         }
     });
 
@@ -237,6 +243,44 @@ public final class SimulatedRedis extends Server {
     /** It takes all scripts again. */
     void refuseNoMore() {
         refusesUntil = 0;
+    }
+
+    RedisMemory memory() {
+        return memory;
+    }
+
+    /** What is released at one of both is not to hold at the other one either. */
+    void sharesReleasesWith(SimulatedRedis other) {
+        ghosts = other.ghosts;
+    }
+
+    /** What was released here before may hold again. */
+    void forgetReleases() {
+        ghosts.forget();
+    }
+
+    boolean isHeard(String channel) {
+        return channels.containsKey(channel);
+    }
+
+    /** Tells other servers what is published here. */
+    void passOn(String channel, String message) {
+        // There are none.
+    }
+
+    /** Gives how many were told; throws what the server answers where there is no such command. */
+    int spublish(String channel, String message) {
+        throw new RedisError("ERR Unknown Redis command called from script");
+    }
+
+    /**
+     * A script from a client.
+     *
+     * @param isSha whether it is named by its hash
+     * @return as {@link #evalSha}
+     */
+    public Object call(Wire from, boolean isSha, String script, List<String> keys, List<String> args) {
+        return isSha ? evalSha(from, script, keys, args) : eval(from, script, keys, args);
     }
 
     void deliver(String channel, String message) {

@@ -2,6 +2,7 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.spi.LockBackend;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** What holds the locks in a schedule: servers, and a back end for each process. */
 interface Store {
@@ -53,6 +54,14 @@ interface Store {
 
     /** Clients that are closed from now on are closed for good: what they do not give back by themselves is to be seen as left. */
     default void ends() {}
+
+    /**
+     * Plans faults of its own.
+     *
+     * @param nanos all of them begin within so much time
+     * @param isOver whether faults are to be no more
+     */
+    default void planFaults(Plan plan, long nanos, BooleanSupplier isOver) {}
 
     /** What is left, when nobody holds or waits. */
     List<String> leftovers();

@@ -25,6 +25,12 @@ enum StoreKind {
             return new RedlockStore(world, network, mutant, plan);
         }
     },
+    CLUSTER {
+        @Override
+        Store make(World world, Network network, Plan plan, Mutant mutant) {
+            return new ClusterStore(world, network, mutant, plan);
+        }
+    },
     ZOOKEEPER {
         @Override
         Store make(World world, Network network, Plan plan, Mutant mutant) {

@@ -19,7 +19,7 @@ import java.util.function.BooleanSupplier;
 public final class World {
 
     /** In true time. Far more than all steps of a schedule take. */
-    private static final int MOST_SECONDS = 60;
+    private static final int MOST_SECONDS = 300;
 
     /** What goes on while a step is blocked. */
     private static final ExecutorService OTHERS = Executors.newCachedThreadPool(work -> {

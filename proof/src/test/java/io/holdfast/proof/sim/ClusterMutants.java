@@ -1,0 +1,103 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What could have been got wrong about a cluster only. */
+final class ClusterMutants {
+
+    /** What passes over a waiter tells it so, and the words that would make a grant of it, in the scripts of a mutex and of the others. */
+    private static final String HINT = "publish(channel, 'C ' .. one)";
+
+    private static final String GRANT = "grant(channel, secret, digits(next_token(tonumber(floor))), attempt,"
+            + " math.floor(math.max(0, now - tonumber(looked)) / 1000) + min_ms(claim_ms, tonumber(lease)), one, keys[1])";
+
+    private ClusterMutants() {}
+
+    static Mutant[] all() {
+        return new Mutant[] {
+            Mutant.withClocksApart(),
+            Mutant.script("grant before it is known who hears it", HINT, GRANT),
+            Mutant.keys("scripts that name the record only", ClusterMutants::recordOnly),
+            Mutant.backend(
+                    "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),
+            Mutant.backend("release that has to be tried again read as done", (host, it) -> new GivesUpReleases(it)),
+        };
+    }
+
+    /** As outside of a cluster, where the script of a mutex makes the names of the other keys. */
+    private static List<String> recordOnly(List<String> keys) {
+        return keys.get(0).endsWith(":mutex") && keys.size() == 6 ? keys.subList(0, 1) : keys;
+    }
+
+    private static boolean isTryAgain(Throwable error) {
+        for (Throwable e = error; e != null; e = e.getCause()) {
+            if (String.valueOf(e.getMessage()).contains("TRYAGAIN")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static final class ReadsTryAgainAsHeld implements ForwardingLockBackend {
+
+        private final LockBackend real;
+
+        ReadsTryAgainAsHeld(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return real.renew(claim)
+                    .map(answer -> read(claim, answer))
+                    .onErrorResume(ClusterMutants::isTryAgain, error -> Mono.just(new Renewal.Held(claim.lease())));
+        }
+
+        @Override
+        public Flux<Renewal> renewAll(List<LockClaim> claims) {
+            return real.renewAll(claims)
+                    .zipWithIterable(claims, (answer, claim) -> read(claim, answer))
+                    .onErrorResume(
+                            ClusterMutants::isTryAgain,
+                            error -> Flux.fromIterable(claims).map(claim -> new Renewal.Held(claim.lease())));
+        }
+
+        private static Renewal read(LockClaim claim, Renewal answer) {
+            return answer instanceof Renewal.Unknown unknown && isTryAgain(unknown.failure())
+                    ? new Renewal.Held(claim.lease())
+                    : answer;
+        }
+    }
+
+    private static final class GivesUpReleases implements ForwardingLockBackend {
+
+        private final LockBackend real;
+
+        GivesUpReleases(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return real.release(claim)
+                    .onErrorResume(ClusterMutants::isTryAgain, error -> Mono.just(Ownership.NOT_HELD));
+        }
+    }
+}

@@ -1,0 +1,299 @@
+package io.holdfast.proof.sim;
+
+import io.holdfast.proof.sim.RedisMemory.Extract;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * A cluster of shards, each with a master and a replica: what its servers tell each other, what replicas copy, slots that are moved by an
+ * operator, and failovers.
+ */
+final class SimulatedCluster {
+
+    private static final double SELDOM = 0.05;
+
+    private final World world;
+    private final Network network;
+    private final int shards;
+    private final boolean isOld;
+    private final boolean losesMessages;
+    private final boolean losesData;
+    private final List<ClusterNode> nodes = new ArrayList<>();
+
+    /** What was decided, and which some servers may not know yet. */
+    private final ClusterView truth;
+
+    /** When the last thing that a replica was sent arrives there. */
+    private final Map<ClusterNode, Long> lastCopy = new HashMap<>();
+
+    /** Raised when what is on its way to a replica is of no use any more. */
+    private final Map<ClusterNode, Integer> generation = new HashMap<>();
+
+    private final Set<ClusterNode> incomplete = new HashSet<>();
+    private final Set<Integer> moving = new HashSet<>();
+    private long epoch;
+
+    /**
+     * All servers are up, and know each other.
+     *
+     * @param isOld whether they are of version 6.2, without sharded channels
+     * @param losesMessages whether what is published may not get to other servers
+     * @param losesData whether a failover may take back what was answered
+     */
+    SimulatedCluster(
+            World world,
+            Network network,
+            int shards,
+            boolean isOld,
+            boolean losesMessages,
+            boolean losesData,
+            Mutant mutant) {
+        this.world = world;
+        this.network = network;
+        this.shards = shards;
+        this.isOld = isOld;
+        this.losesMessages = losesMessages;
+        this.losesData = losesData;
+        truth = new ClusterView(shards);
+        double rate = Clocks.rate(world);
+        long ahead = Clocks.ahead(world);
+        for (int i = 0; i < 2 * shards; i++) {
+            long itsAhead = mutant.areClocksTogether() ? ahead : Clocks.ahead(world);
+            nodes.add(new ClusterNode(this, "redis" + (i + 1), i % shards, rate, itsAhead, mutant));
+        }
+        for (int shard = 0; shard < shards; shard++) {
+            ClusterNode master = nodes.get(shard);
+            truth.learnMaster(shard, master, 0);
+        }
+        // Masters first: who follows another one asks it for all that it has.
+        nodes.forEach(truth::tell);
+        incomplete.clear();
+        if (!losesData) {
+            nodes.forEach(node -> node.sharesReleasesWith(nodes.get(0)));
+        }
+    }
+
+    World world() {
+        return world;
+    }
+
+    int shards() {
+        return shards;
+    }
+
+    boolean isOld() {
+        return isOld;
+    }
+
+    List<ClusterNode> nodes() {
+        return nodes;
+    }
+
+    ClusterNode named(String name) {
+        return nodes.stream().filter(it -> it.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    ClusterNode otherThan(ClusterNode node) {
+        int at = nodes.indexOf(node);
+        return nodes.get((at + shards) % nodes.size());
+    }
+
+    /** Of that shard, as it was decided. */
+    ClusterNode masterOf(int shard) {
+        return truth.masterOf(shard);
+    }
+
+    int shardOf(int slot) {
+        return truth.shardOf(slot);
+    }
+
+    Stream<ClusterNode> masters() {
+        return Stream.iterate(0, shard -> shard < shards, shard -> shard + 1).map(this::masterOf);
+    }
+
+    /** What one server says to another one gets there, if that one is up then. */
+    private void say(ClusterNode from, ClusterNode to, long extraNanos, Runnable heard) {
+        world.at(network.arrival(from.name(), to.name(), false) + extraNanos, () -> to.receive(heard));
+    }
+
+    /** Most are told at once; who misses that hears of it within a second. */
+    private void gossip(ClusterNode from) {
+        nodes.stream()
+                .filter(it -> it != from)
+                .forEach(to ->
+                        say(from, to, world.chance(0.3) ? world.between(0, World.ms(1_000)) : 0, () -> truth.tell(to)));
+    }
+
+    /** It hears from the others what it has missed. */
+    void started(ClusterNode node) {
+        ClusterNode other = world.oneOf(nodes.stream().filter(it -> it != node).toList());
+        say(other, node, world.between(0, World.ms(1_000)), () -> truth.tell(node));
+        copyAll(node.isMaster() ? node.other() : node);
+    }
+
+    void publish(ClusterNode from, String channel, String message) {
+        for (ClusterNode to : nodes) {
+            if (to != from && to.isHeard(channel) && !isLost()) {
+                say(from, to, 0, () -> to.deliver(channel, message));
+            }
+        }
+    }
+
+    void publishSharded(ClusterNode from, String channel, String message) {
+        ClusterNode to = otherThan(from);
+        if (to.shardChannels().contains(channel) && !isLost()) {
+            say(from, to, 0, () -> to.deliverSharded(channel, message));
+        }
+    }
+
+    private boolean isLost() {
+        return losesMessages && world.chance(SELDOM);
+    }
+
+    /** What a script has left under its keys gets to the replica a little later. */
+    void replicate(ClusterNode master, Collection<String> keys) {
+        ClusterNode replica = master.other();
+        if (master.isMaster() && replica.follows(master) && replica.isUp()) {
+            Extract copy = master.memory().extract(keys);
+            copy(master, replica, () -> replica.memory().put(copy, 0));
+        }
+    }
+
+    private void copy(ClusterNode master, ClusterNode replica, Runnable put) {
+        long arrival =
+                Math.max(lastCopy.getOrDefault(replica, 0L) + 1, network.arrival(master.name(), replica.name(), false));
+        lastCopy.put(replica, arrival);
+        int mine = generation.getOrDefault(replica, 0);
+        world.at(
+                arrival,
+                () -> replica.receive(() -> {
+                    if (mine == generation.getOrDefault(replica, 0) && replica.follows(master)) {
+                        put.run();
+                    }
+                }));
+    }
+
+    /** A replica that has missed something asks for all. */
+    void copyAll(ClusterNode replica) {
+        generation.merge(replica, 1, Integer::sum);
+        incomplete.add(replica);
+        int mine = generation.get(replica);
+        world.after(world.between(0, World.ms(200)), () -> copyAll(replica, mine));
+    }
+
+    private void copyAll(ClusterNode replica, int mine) {
+        ClusterNode master = replica.other();
+        if (mine != generation.get(replica) || !replica.follows(master)) {
+            return;
+        }
+        if (!master.isUp() || !replica.isUp() || !master.isMaster()) {
+            world.after(World.ms(500), () -> copyAll(replica, mine));
+            return;
+        }
+        Extract all = master.memory().extract(master.memory().keys());
+        copy(master, replica, () -> {
+            world.trace("%s has all data of %s", replica, master);
+            replica.memory().flush();
+            replica.memory().put(all, 0);
+            forgetReleases(replica);
+            incomplete.remove(replica);
+        });
+    }
+
+    /** As by CLUSTER FAILOVER: the master waits with commands until the replica has everything, and is its replica then. */
+    void handOver(int shard) {
+        ClusterNode old = masterOf(shard);
+        ClusterNode heir = old.other();
+        if (!canReplace(old, heir) || !old.isUp()) {
+            return;
+        }
+        long pause = world.between(World.ms(1), World.ms(200));
+        old.pause(pause);
+        world.after(pause / 2, () -> {
+            if (masterOf(shard) == old && canReplace(old, heir) && old.isUp()) {
+                heir.memory().flush();
+                heir.memory().put(old.memory().extract(old.memory().keys()), 0);
+                promote(heir);
+                truth.tell(old);
+            }
+        });
+    }
+
+    private boolean canReplace(ClusterNode old, ClusterNode heir) {
+        return heir.isUp() && !incomplete.contains(heir) && heir.follows(old);
+    }
+
+    /** The master crashes or is cut off from the other servers, and some time later its replica takes its place with what it has. */
+    void fail(int shard, long nanos) {
+        ClusterNode old = masterOf(shard);
+        ClusterNode heir = old.other();
+        if (!canReplace(old, heir)) {
+            return;
+        }
+        if (world.chance(0.6)) {
+            old.crash(world.between(nanos / 2, 2 * nanos), false);
+        } else {
+            nodes.stream().filter(it -> it != old).forEach(it -> {
+                network.stall(old.name(), it.name(), 2 * nanos);
+                network.stall(it.name(), old.name(), 2 * nanos);
+            });
+        }
+        world.after(nanos / 2, () -> {
+            if (masterOf(shard) == old) {
+                // A slot without a master: no server takes commands.
+                nodes.stream().filter(it -> it != old).forEach(it -> it.takesNoCommandsFor(nanos / 2));
+            }
+        });
+        world.after(nanos, () -> {
+            if (masterOf(shard) == old && heir.isUp()) {
+                promote(heir);
+            }
+        });
+    }
+
+    private void promote(ClusterNode heir) {
+        world.trace("%s is promoted", heir);
+        generation.merge(heir, 1, Integer::sum);
+        forgetReleases(heir);
+        truth.learnMaster(heir.shard(), heir, ++epoch);
+        truth.tell(heir);
+        gossip(heir);
+    }
+
+    private void forgetReleases(ClusterNode node) {
+        if (losesData) {
+            node.forgetReleases();
+        }
+    }
+
+    /** Begins to move a slot to another shard, unless it is being moved. */
+    void move(int slot, long paceNanos) {
+        if (moving.add(slot)) {
+            int from = shardOf(slot);
+            new SlotMove(this, slot, from, (from + 1 + world.below(shards - 1)) % shards, paceNanos).step();
+        }
+    }
+
+    /** All keys are there: from now on the slot belongs to that shard. */
+    void assign(int slot, int shard) {
+        truth.learnOwner(slot, shard, ++epoch);
+        ClusterNode owner = masterOf(shard);
+        truth.tell(owner);
+        owner.closeSlot(slot);
+        gossip(owner);
+    }
+
+    void tell(ClusterNode node) {
+        truth.tell(node);
+    }
+
+    void moved(int slot) {
+        moving.remove(slot);
+    }
+}
