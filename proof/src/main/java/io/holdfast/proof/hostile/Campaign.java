@@ -79,7 +79,7 @@ final class Campaign {
                     troubles,
                     standstills(clients, stalls),
                     clients.journals(),
-                    deployment.gaps(),
+                    deployment,
                     complaints,
                     registers.uri(),
                     hostile,
@@ -134,7 +134,7 @@ final class Campaign {
             List<String> troubles,
             List<Standstill> standstills,
             List<Path> journals,
-            List<Gap> gaps,
+            Deployment deployment,
             List<String> complaints,
             String registerUri,
             Duration hostile,
@@ -142,6 +142,7 @@ final class Campaign {
         List<HistoryEvent> events = new ArrayList<>(read(journals));
         events.addAll(written(recorder.events()));
         List<String> found = new ArrayList<>(complaints);
+        List<Gap> gaps = deployment.gaps();
         try (Register register = Register.open(registerUri, order.terms())) {
             RegisterLog log = RegisterLog.of(register, order.target());
             events.addAll(log.events());
@@ -161,6 +162,7 @@ final class Campaign {
                     verdict.unpromised(),
                     log.taken(),
                     log.refused(),
+                    deployment.counts(),
                     verdict.violations(found));
         }
     }

@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
  * @param unpromised overlaps and falling tokens that the gaps explain
  * @param taken writes that registers have taken
  * @param refused reads and writes that they have refused
+ * @param counts what else is said of the faults
  */
 record Outcome(
         Campaign.Order order,
@@ -36,6 +37,7 @@ record Outcome(
         int unpromised,
         long taken,
         long refused,
+        Map<String, Long> counts,
         List<Violation> violations) {
 
     Map<FaultKind, Long> faults() {

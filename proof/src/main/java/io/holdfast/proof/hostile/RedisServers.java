@@ -26,15 +26,18 @@ final class RedisServers implements Deployment {
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<Path> folders = new ArrayList<>();
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+    private final RedisUsers users;
+    private final Tenant tenant = new Tenant(() -> servers);
     private final Wires wires;
 
     private RedisServers(Terms terms, int count, int clients, Path folder) {
         this.terms = terms;
         LocalServers.choose();
         try {
+            users = RedisUsers.in(folder);
             for (int i = 0; i < count; i++) {
                 folders.add(Files.createDirectories(folder.resolve("redis-" + i)));
-                servers.add(start(folders.get(i)));
+                servers.add(start(folders.get(i), users));
             }
             wires = new Wires(clients, servers.stream().map(RedisServer::port).toList());
         } catch (IOException e) {
@@ -54,10 +57,11 @@ final class RedisServers implements Deployment {
         return new RedisServers(terms, REDLOCK, clients, folder);
     }
 
-    private static RedisServer start(Path folder) {
-        return RedisServer.builder()
-                .args("--appendonly", "yes", "--appendfsync", "no", "--dir", folder.toString())
-                .start();
+    private static RedisServer start(Path folder, RedisUsers users) {
+        List<String> arguments =
+                new ArrayList<>(List.of("--appendonly", "yes", "--appendfsync", "no", "--dir", folder.toString()));
+        arguments.addAll(users.arguments());
+        return RedisServer.builder().args(arguments.toArray(new String[0])).start();
     }
 
     @Override
@@ -72,16 +76,22 @@ final class RedisServers implements Deployment {
 
     private Address addressAt(List<Integer> ports) {
         return new Address(
-                terms, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList());
+                terms, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList(), users.secret());
     }
 
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(wires.faults());
+        faults.putAll(new RedisOperator(() -> servers, users).faults());
+        faults.put(FaultKind.TENANT_PUBLISHES, tenant::publish);
         faults.put(FaultKind.SERVER_KILLED, strike -> restart(strike, List.of(strike.choice() % servers.size())));
         faults.put(FaultKind.SERVER_EMPTIED, strike -> empty(strike, 1));
         faults.put(FaultKind.SERVER_FROZEN, this::freeze);
         faults.put(FaultKind.SERVER_PAUSED, this::pause);
+        faults.put(FaultKind.MASTER_DEMOTED, strike -> Demotion.ofNoUse(strike.oneOf(servers), strike));
+        if (terms.target() == Target.REDIS) {
+            faults.put(FaultKind.MASTER_OVERWRITTEN, this::overwrite);
+        }
         if (terms.target() == Target.REDLOCK) {
             faults.put(FaultKind.MAJORITY_EMPTIED, strike -> empty(strike, MAJORITY));
         }
@@ -112,6 +122,12 @@ final class RedisServers implements Deployment {
         if (terms.target() == Target.REDIS) {
             gaps.add(new Gap(fromNanos, System.nanoTime()));
         }
+    }
+
+    private void overwrite(Strike strike) throws InterruptedException {
+        long fromNanos = System.nanoTime();
+        Demotion.toACopy(servers.get(0), strike);
+        gaps.add(new Gap(fromNanos, System.nanoTime()));
     }
 
     private static void clear(Path folder) {
@@ -146,6 +162,11 @@ final class RedisServers implements Deployment {
     @Override
     public List<Gap> gaps() {
         return List.copyOf(gaps);
+    }
+
+    @Override
+    public Map<String, Long> counts() {
+        return tenant.counts();
     }
 
     @Override

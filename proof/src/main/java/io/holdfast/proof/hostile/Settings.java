@@ -27,7 +27,7 @@ record Settings(
         Path folder) {
 
     static final String USAGE = """
-            usage: hostile redis|sentinel|redlock|zookeeper|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
+            usage: hostile redis|sentinel|cluster|redlock|zookeeper|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
               --minutes N   how long faults are injected into each back end, from 1 to 600
               --seed S      which faults, when, and where; the current time by default
               --lease L     how many seconds a lease lasts, and a fault in proportion, from 1 to 60; by default 2, and 4 for
