@@ -142,6 +142,7 @@ final class Campaign {
         List<HistoryEvent> events = new ArrayList<>(read(journals));
         events.addAll(written(recorder.events()));
         List<String> found = new ArrayList<>(complaints);
+        found.addAll(deployment.complaints());
         List<Gap> gaps = deployment.gaps();
         try (Register register = Register.open(registerUri, order.terms())) {
             RegisterLog log = RegisterLog.of(register, order.target());

@@ -31,6 +31,11 @@ interface Deployment extends AutoCloseable {
         return Map.of();
     }
 
+    /** Promises that faults themselves have found broken. */
+    default List<String> complaints() {
+        return List.of();
+    }
+
     /** Where the registers are that its locks guard, if it has them itself. */
     default Optional<String> register() {
         return Optional.empty();

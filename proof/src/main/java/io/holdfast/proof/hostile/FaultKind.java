@@ -53,6 +53,7 @@ enum FaultKind {
             "a user with rights to channels only repeats and forges grants, and publishes nonsense",
             0.3,
             2),
+    CROWD_CUT_OFF(Field.CROWDS, "two thousand waiters cut off at once, while no script is there", 0.1, 1),
 
     PROCESSORS_BUSY(Field.PROCESSORS, "all processors kept busy", 0.2, 1);
 
@@ -63,6 +64,7 @@ enum FaultKind {
         NETWORK(2_500),
         OPERATORS(6_000),
         STRANGERS(6_000),
+        CROWDS(40_000),
         PROCESSORS(15_000);
 
         private final int longestGapMillis;

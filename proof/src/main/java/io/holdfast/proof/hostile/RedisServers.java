@@ -28,6 +28,7 @@ final class RedisServers implements Deployment {
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
     private final RedisUsers users;
     private final Tenant tenant = new Tenant(() -> servers);
+    private final Crowd crowd;
     private final Wires wires;
 
     private RedisServers(Terms terms, int count, int clients, Path folder) {
@@ -39,6 +40,7 @@ final class RedisServers implements Deployment {
                 folders.add(Files.createDirectories(folder.resolve("redis-" + i)));
                 servers.add(start(folders.get(i), users));
             }
+            crowd = new Crowd(terms, servers.get(0), users);
             wires = new Wires(clients, servers.stream().map(RedisServer::port).toList());
         } catch (IOException e) {
             servers.forEach(RedisServer::close);
@@ -91,6 +93,7 @@ final class RedisServers implements Deployment {
         faults.put(FaultKind.MASTER_DEMOTED, strike -> Demotion.ofNoUse(strike.oneOf(servers), strike));
         if (terms.target() == Target.REDIS) {
             faults.put(FaultKind.MASTER_OVERWRITTEN, this::overwrite);
+            faults.put(FaultKind.CROWD_CUT_OFF, crowd::cutOff);
         }
         if (terms.target() == Target.REDLOCK) {
             faults.put(FaultKind.MAJORITY_EMPTIED, strike -> empty(strike, MAJORITY));
@@ -166,7 +169,16 @@ final class RedisServers implements Deployment {
 
     @Override
     public Map<String, Long> counts() {
-        return tenant.counts();
+        Map<String, Long> counts = new LinkedHashMap<>(tenant.counts());
+        if (terms.target() == Target.REDIS) {
+            counts.putAll(crowd.counts());
+        }
+        return counts;
+    }
+
+    @Override
+    public List<String> complaints() {
+        return crowd.complaints();
     }
 
     @Override

@@ -87,7 +87,11 @@ final class RedisUsers {
         strike.last();
         accept(List.of(password()));
         for (RedisServer server : servers) {
-            Orders.insist(server, redis -> redis.aclSetuser(CLIENT, AclSetuserArgs.Builder.removePassword(old)));
+            // A server that was started again meanwhile does not know the old one: its removal would be an error.
+            Orders.insist(
+                    server,
+                    redis -> redis.aclSetuser(
+                            CLIENT, AclSetuserArgs.Builder.resetpass().addPassword(password())));
             Orders.attempt(server, redis -> redis.clientKill(KillArgs.Builder.user(CLIENT)));
         }
     }

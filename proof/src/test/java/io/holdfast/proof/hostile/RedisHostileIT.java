@@ -4,6 +4,7 @@ import static io.holdfast.proof.hostile.FaultKind.CLIENTS_LIMITED;
 import static io.holdfast.proof.hostile.FaultKind.CLIENT_FROZEN;
 import static io.holdfast.proof.hostile.FaultKind.CLIENT_KILLED;
 import static io.holdfast.proof.hostile.FaultKind.CONNECTIONS_REFUSED;
+import static io.holdfast.proof.hostile.FaultKind.CROWD_CUT_OFF;
 import static io.holdfast.proof.hostile.FaultKind.CUT_IN_MIDSTREAM;
 import static io.holdfast.proof.hostile.FaultKind.MASTER_DEMOTED;
 import static io.holdfast.proof.hostile.FaultKind.PASSWORD_ROTATED;
@@ -35,6 +36,7 @@ class RedisHostileIT {
                 SCRIPTS_FLUSHED,
                 CLIENTS_LIMITED,
                 PASSWORD_ROTATED,
-                TENANT_PUBLISHES);
+                TENANT_PUBLISHES,
+                CROWD_CUT_OFF);
     }
 }
