@@ -67,6 +67,7 @@ final class Campaign {
             clients.start();
             long fromNanos = System.nanoTime();
             FaultLog log = new FaultLog(order.folder().resolve("faults.txt"), console);
+            deployment.leftOut().forEach(what -> log.says("Left out: " + what));
             List<String> troubles = hurt(clients, deployment, log);
             Duration hostile = Duration.ofNanos(System.nanoTime() - fromNanos);
             recorder.faultsEnded(System.nanoTime());
@@ -164,6 +165,7 @@ final class Campaign {
                     log.taken(),
                     log.refused(),
                     deployment.counts(),
+                    deployment.leftOut(),
                     verdict.violations(found));
         }
     }

@@ -31,6 +31,11 @@ interface Deployment extends AutoCloseable {
         return Map.of();
     }
 
+    /** Faults that this system cannot inject, and why. */
+    default List<String> leftOut() {
+        return List.of();
+    }
+
     /** Promises that faults themselves have found broken. */
     default List<String> complaints() {
         return List.of();

@@ -19,12 +19,17 @@ enum FaultKind {
             Field.SERVERS, "a master made a replica of a server that is away (REPLICAOF), and a master again", 0.05, 1),
     MASTER_OVERWRITTEN(
             Field.SERVERS, "a master made a replica of an empty server (REPLICAOF), and a master again", 0.02, 0.5),
+    CLOCK_SET_FORWARD(Field.SERVERS, "the clock of a server set forward, and back again", 0.05, 1.5),
+    CLOCK_SET_BACK(Field.SERVERS, "the clock of a server set back, and forward again", 0.05, 1.5),
     REPLICA_KILLED(Field.SERVERS, "the replica killed and started again", 0.02, 1),
     SLOT_MOVED(Field.SERVERS, "the slot of a lock moved to another master, key by key, and back", 0.05, 1),
     LEADER_KILLED(Field.SERVERS, "the leader killed and started again with its data", 0.02, 1),
     LEADER_FROZEN(Field.SERVERS, "the leader frozen (SIGSTOP)", 0.05, 1.2),
     FOLLOWER_KILLED(Field.SERVERS, "a follower killed and started again with its data", 0.02, 1),
     FOLLOWER_FROZEN(Field.SERVERS, "a follower frozen (SIGSTOP)", 0.05, 1.2),
+    DISK_FULL(Field.SERVERS, "the disk full (SQLSTATE 53100)", 0.05, 1.2),
+    READ_ONLY(Field.SERVERS, "the server takes no writes (default_transaction_read_only)", 0.05, 1.2),
+    CONNECTIONS_USED_UP(Field.SERVERS, "all connections taken by strangers (max_connections)", 0.05, 1),
     SERVER_RESTARTED(Field.SERVERS, "a server stopped in order and started again", 0.02, 1),
     REPLICA_PROMOTED(Field.SERVERS, "the primary killed, its replica promoted without the last commits", 0.02, 1),
     FROZEN_PRIMARY_REPLACED(

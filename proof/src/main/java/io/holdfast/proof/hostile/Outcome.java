@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
  * @param taken writes that registers have taken
  * @param refused reads and writes that they have refused
  * @param counts what else is said of the faults
+ * @param leftOut faults that this system cannot inject
  */
 record Outcome(
         Campaign.Order order,
@@ -38,6 +39,7 @@ record Outcome(
         long taken,
         long refused,
         Map<String, Long> counts,
+        List<String> leftOut,
         List<Violation> violations) {
 
     Map<FaultKind, Long> faults() {

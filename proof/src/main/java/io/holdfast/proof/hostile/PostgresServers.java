@@ -27,7 +27,7 @@ final class PostgresServers implements Deployment {
     private static final String[] SETTINGS = {
         "fsync=off",
         "full_page_writes=off",
-        "max_connections=300",
+        "max_connections=120",
         "max_wal_size=128MB",
         "wal_keep_size=64MB",
         "shared_buffers=32MB",
@@ -101,6 +101,7 @@ final class PostgresServers implements Deployment {
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(wires.faults());
+        faults.putAll(new PostgresOperator(() -> primary, this::other).faults());
         faults.put(FaultKind.CONNECTIONS_ENDED, this::endConnections);
         faults.put(FaultKind.SERVER_KILLED, strike -> restart(strike, PostgresServer::kill));
         faults.put(FaultKind.SERVER_RESTARTED, strike -> restart(strike, PostgresServer::stop));

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
@@ -26,6 +27,7 @@ final class RedisServers implements Deployment {
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<Path> folders = new ArrayList<>();
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+    private final ServerClocks clocks;
     private final RedisUsers users;
     private final Tenant tenant = new Tenant(() -> servers);
     private final Crowd crowd;
@@ -33,12 +35,13 @@ final class RedisServers implements Deployment {
 
     private RedisServers(Terms terms, int count, int clients, Path folder) {
         this.terms = terms;
+        clocks = new ServerClocks(terms.lease());
         LocalServers.choose();
         try {
             users = RedisUsers.in(folder);
             for (int i = 0; i < count; i++) {
                 folders.add(Files.createDirectories(folder.resolve("redis-" + i)));
-                servers.add(start(folders.get(i), users));
+                servers.add(start(folder, i));
             }
             crowd = new Crowd(terms, servers.get(0), users);
             wires = new Wires(clients, servers.stream().map(RedisServer::port).toList());
@@ -59,11 +62,20 @@ final class RedisServers implements Deployment {
         return new RedisServers(terms, REDLOCK, clients, folder);
     }
 
-    private static RedisServer start(Path folder, RedisUsers users) {
-        List<String> arguments =
-                new ArrayList<>(List.of("--appendonly", "yes", "--appendfsync", "no", "--dir", folder.toString()));
+    private RedisServer start(Path folder, int number) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "--appendonly",
+                "yes",
+                "--appendfsync",
+                "no",
+                "--dir",
+                folders.get(number).toString()));
         arguments.addAll(users.arguments());
-        return RedisServer.builder().args(arguments.toArray(new String[0])).start();
+        RedisServer.Builder builder = RedisServer.builder().args(arguments.toArray(new String[0]));
+        Optional<ServerClock> clock = ServerClock.in(folder, "redis-" + number);
+        clock.ifPresent(clocks::add);
+        return builder.environment(clock.map(ServerClock::environment).orElse(Map.of()))
+                .start();
     }
 
     @Override
@@ -90,6 +102,7 @@ final class RedisServers implements Deployment {
         faults.put(FaultKind.SERVER_EMPTIED, strike -> empty(strike, 1));
         faults.put(FaultKind.SERVER_FROZEN, this::freeze);
         faults.put(FaultKind.SERVER_PAUSED, this::pause);
+        clocks.faults().forEach((kind, fault) -> faults.put(kind, strike -> fault.inject(servers, strike)));
         faults.put(FaultKind.MASTER_DEMOTED, strike -> Demotion.ofNoUse(strike.oneOf(servers), strike));
         if (terms.target() == Target.REDIS) {
             faults.put(FaultKind.MASTER_OVERWRITTEN, this::overwrite);
@@ -113,6 +126,7 @@ final class RedisServers implements Deployment {
 
     /** A Redlock promises exclusion all the same: a server that lost its data stays away for the longest lease. */
     private void empty(Strike strike, int count) throws InterruptedException {
+        clocks.awaitLossAllowed();
         long fromNanos = System.nanoTime();
         List<Integer> which = Stream.iterate(strike.choice() % servers.size(), i -> (i + 1) % servers.size())
                 .limit(count)
@@ -122,14 +136,17 @@ final class RedisServers implements Deployment {
             clear(folders.get(i));
         });
         restart(strike, which);
+        clocks.lost();
         if (terms.target() == Target.REDIS) {
             gaps.add(new Gap(fromNanos, System.nanoTime()));
         }
     }
 
     private void overwrite(Strike strike) throws InterruptedException {
+        clocks.awaitLossAllowed();
         long fromNanos = System.nanoTime();
         Demotion.toACopy(servers.get(0), strike);
+        clocks.lost();
         gaps.add(new Gap(fromNanos, System.nanoTime()));
     }
 
@@ -164,7 +181,12 @@ final class RedisServers implements Deployment {
 
     @Override
     public List<Gap> gaps() {
-        return List.copyOf(gaps);
+        return Gap.merged(gaps, clocks.gaps());
+    }
+
+    @Override
+    public List<String> leftOut() {
+        return clocks.faults().isEmpty() ? List.of(ServerClock.MISSING) : List.of();
     }
 
     @Override

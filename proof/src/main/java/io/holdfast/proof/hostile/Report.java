@@ -43,9 +43,12 @@ final class Report {
     }
 
     private String troubles() {
-        return outcome.troubles().stream()
-                .map("Not all was tried: %s%n"::formatted)
-                .collect(Collectors.joining());
+        String leftOut =
+                outcome.leftOut().stream().map("Left out: %s%n"::formatted).collect(Collectors.joining());
+        return leftOut
+                + outcome.troubles().stream()
+                        .map("Not all was tried: %s%n"::formatted)
+                        .collect(Collectors.joining());
     }
 
     private Map<String, String> figures() {
