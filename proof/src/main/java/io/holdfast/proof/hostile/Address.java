@@ -82,6 +82,9 @@ record Address(Terms terms, List<String> servers, String secret) {
         List<RedisLockBackend> backends = new ArrayList<>();
         uris.forEach(uri -> backends.add(redis(resources, uri)));
         LockBackend backend = terms.target() == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
+        if (terms.flaw() == Flaw.TRUSTED_GRANTS && terms.target() == Target.REDIS) {
+            backend = new TrustedGrants(backend, RedisURI.create(uris.get(0)));
+        }
         return new Opened(terms.on(backend), () -> end(resources));
     }
 

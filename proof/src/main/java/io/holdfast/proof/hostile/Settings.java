@@ -35,7 +35,8 @@ record Settings(
               --clients C   how many client processes there are at a time, from 1 to 20; 3 by default
               --flaw W      what is to be wrong on purpose, to see that it is found: no_quarantine (servers of a Redlock
                             that come back empty vote at once), long_belief (clients believe three times as long as they
-                            may) or no_fence (writers in PostgreSQL do not ask the fence); none by default
+                            may), no_fence (writers in PostgreSQL do not ask the fence) or trusted_grants (clients of one
+                            Redis believe grants that nobody has signed); none by default
               --hand-over H local lets each client process hand mutexes over in its memory; none by default
               --folder F    where histories and reports go; proof/target/hostile by default
             """;

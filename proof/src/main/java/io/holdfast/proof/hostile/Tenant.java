@@ -125,7 +125,7 @@ final class Tenant {
                     switch (random.nextInt(5)) {
                         case 0 -> one;
                         case 1 -> new Message(other.channel(), one.text());
-                        case 2 -> new Message(one.channel(), forged(one.text(), random));
+                        case 2 -> new Message(one.channel(), forged(one.text(), other.text(), random));
                         case 3 -> new Message(one.channel(), hint(one.text(), random));
                         default -> new Message(one.channel(), nonsense(one.text(), random));
                     });
@@ -133,27 +133,38 @@ final class Tenant {
         return burst;
     }
 
-    /** Another token, another attempt, or much longer, with the signature of the true one. */
-    private static String forged(String text, Random random) {
+    /** For a claim that waits, with another token, for another attempt, or for much longer; with the signature of the true one. */
+    private static String forged(String text, String other, Random random) {
         String[] words = text.split(" ", WORDS_OF_A_GRANT);
-        if (!words[0].equals("G") || words.length < WORDS_OF_A_GRANT) {
+        // Also of what it has published itself.
+        if (words.length < WORDS_OF_A_GRANT || !words[0].equals("G") || !words[2].matches("\\d{1,18}")) {
             return hint(text, random);
         }
-        switch (random.nextInt(4)) {
+        if (other.startsWith("H ") || other.startsWith("C ")) {
+            words[6] = claim(other);
+            words[5] = Integer.toString(words[6].length());
+            words[3] = Integer.toString(1 + random.nextInt(3));
+        }
+        switch (random.nextInt(6)) {
             case 0 -> words[2] = Long.toString(9_000_000_000_000_000L + random.nextInt(1_000));
             case 1 -> words[3] = Integer.toString(1 + random.nextInt(9));
             case 2 -> words[4] = "9223372036854775807";
-            default -> words[1] = "0".repeat(40);
+            case 3 -> words[1] = "0".repeat(40);
+            default -> words[2] = Long.toString(Long.parseLong(words[2]) + random.nextInt(1_000_000));
         }
         return String.join(" ", words);
     }
 
     /** That the claim is to look again, is lost, or has to wait for long. */
     private static String hint(String text, Random random) {
-        String[] words = text.split(" ", WORDS_OF_A_GRANT);
-        String id = words.length == WORDS_OF_A_GRANT ? words[6] : words[words.length - 1];
+        String id = claim(text);
         return List.of("C " + id, "H 0 " + id, "H 999999999 " + id, "L " + id, "B")
                 .get(random.nextInt(5));
+    }
+
+    private static String claim(String text) {
+        String[] words = text.split(" ", WORDS_OF_A_GRANT);
+        return words.length == WORDS_OF_A_GRANT ? words[6] : words[words.length - 1];
     }
 
     private static String nonsense(String text, Random random) {
