@@ -125,7 +125,7 @@ record Address(Terms terms, List<String> servers, String secret) {
     }
 
     private Opened overPostgres() {
-        R2dbcLockBackend backend = R2dbcLockBackend.builder(PostgresAddress.connections(servers))
+        R2dbcLockBackend backend = R2dbcLockBackend.builder(PostgresAddress.connections(servers, Path.of(secret)))
                 .claimTime(terms.lease().dividedBy(CLAIMS))
                 .replyTimeout(terms.lease().dividedBy(REPLIES))
                 .build();

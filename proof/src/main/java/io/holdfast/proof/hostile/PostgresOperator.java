@@ -148,9 +148,15 @@ final class PostgresOperator {
 
     /** Until it is done: a busy server may give up on a lock of a table, or end this connection too. */
     private static void insist(PostgresServer server, String sql) throws InterruptedException {
+        insist(() -> server, sql);
+    }
+
+    /** By whichever server is the one to ask at that moment. */
+    static void insist(Supplier<PostgresServer> server, String sql) throws InterruptedException {
         Await.until("done: " + sql, GONE_WITHIN, LOOK, () -> {
             try {
-                List<String> unused = PostgresStore.texts(PostgresAddress.direct(server.port()), sql, PATIENCE);
+                List<String> unused =
+                        PostgresStore.texts(PostgresAddress.direct(server.get().port()), sql, PATIENCE);
                 return true;
             } catch (RuntimeException refused) {
                 return false;

@@ -11,6 +11,8 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -18,6 +20,8 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A user of the same Redis with rights to the channels only. It reads all messages and repeats them on all channels that it has seen, at once
@@ -34,6 +38,14 @@ final class Tenant {
     private static final int BURST = 40;
 
     private static final int REMEMBERED = 400;
+    private static final int OWN_REMEMBERED = 5_000;
+
+    /** Most of these wait at the moment. */
+    private static final int HEADS_REMEMBERED = 12;
+
+    /** Some claims have come to the head of their queues. */
+    private static final Pattern HEAD = Pattern.compile("H \\d+ (.+)", Pattern.DOTALL);
+
     private static final int WORDS_OF_A_GRANT = 8;
 
     /** What was published, on which channel. */
@@ -43,6 +55,17 @@ final class Tenant {
 
     /** Also from earlier strikes. Written by threads of the driver. */
     private final ConcurrentLinkedDeque<Message> seen = new ConcurrentLinkedDeque<>();
+
+    /** Claims that have come to the head of a queue lately. Written by threads of the driver. */
+    private final ConcurrentLinkedDeque<String> heads = new ConcurrentLinkedDeque<>();
+
+    /** What it has published lately: it hears itself, and that would soon be all that it remembers. */
+    private final Map<String, Boolean> own = Collections.synchronizedMap(new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            return size() > OWN_REMEMBERED;
+        }
+    });
 
     private final AtomicLong published = new AtomicLong();
 
@@ -106,17 +129,25 @@ final class Tenant {
     }
 
     private void remember(Message message) {
-        // Not what it has published itself: most of that says nothing.
-        if (message.text().length() < 1_000 && message.text().matches("[GCHLB](?: .*)?")) {
-            seen.addLast(message);
-            if (seen.size() > REMEMBERED) {
-                Message unused = seen.pollFirst();
+        if (own.containsKey(message.text())) {
+            return;
+        }
+        seen.addLast(message);
+        if (seen.size() > REMEMBERED) {
+            Message unused = seen.pollFirst();
+        }
+        Matcher head = HEAD.matcher(message.text());
+        if (head.matches()) {
+            heads.addAll(List.of(head.group(1).split("\n", -1)));
+            while (heads.size() > HEADS_REMEMBERED) {
+                String unused = heads.pollFirst();
             }
         }
     }
 
     private List<Message> burst(Random random) {
         List<Message> known = List.copyOf(seen);
+        List<String> waiting = List.copyOf(heads);
         List<Message> burst = new ArrayList<>();
         for (int i = 0; i < BURST && !known.isEmpty(); i++) {
             Message one = known.get(random.nextInt(known.size()));
@@ -125,8 +156,8 @@ final class Tenant {
                     switch (random.nextInt(5)) {
                         case 0 -> one;
                         case 1 -> new Message(other.channel(), one.text());
-                        case 2 -> new Message(one.channel(), forged(one.text(), other.text(), random));
-                        case 3 -> new Message(one.channel(), hint(one.text(), random));
+                        case 2 -> new Message(one.channel(), forged(one.text(), waiting, random));
+                        case 3 -> new Message(one.channel(), hint(waiting, random));
                         default -> new Message(one.channel(), nonsense(one.text(), random));
                     });
         }
@@ -134,14 +165,13 @@ final class Tenant {
     }
 
     /** For a claim that waits, with another token, for another attempt, or for much longer; with the signature of the true one. */
-    private static String forged(String text, String other, Random random) {
+    private static String forged(String text, List<String> waiting, Random random) {
         String[] words = text.split(" ", WORDS_OF_A_GRANT);
-        // Also of what it has published itself.
         if (words.length < WORDS_OF_A_GRANT || !words[0].equals("G") || !words[2].matches("\\d{1,18}")) {
-            return hint(text, random);
+            return hint(waiting, random);
         }
-        if (other.startsWith("H ") || other.startsWith("C ")) {
-            words[6] = claim(other);
+        if (!waiting.isEmpty() && random.nextInt(4) > 0) {
+            words[6] = waiting.get(random.nextInt(waiting.size()));
             words[5] = Integer.toString(words[6].length());
             words[3] = Integer.toString(1 + random.nextInt(3));
         }
@@ -156,15 +186,10 @@ final class Tenant {
     }
 
     /** That the claim is to look again, is lost, or has to wait for long. */
-    private static String hint(String text, Random random) {
-        String id = claim(text);
+    private static String hint(List<String> waiting, Random random) {
+        String id = waiting.isEmpty() ? "" : waiting.get(random.nextInt(waiting.size()));
         return List.of("C " + id, "H 0 " + id, "H 999999999 " + id, "L " + id, "B")
                 .get(random.nextInt(5));
-    }
-
-    private static String claim(String text) {
-        String[] words = text.split(" ", WORDS_OF_A_GRANT);
-        return words.length == WORDS_OF_A_GRANT ? words[6] : words[words.length - 1];
     }
 
     private static String nonsense(String text, Random random) {

@@ -7,16 +7,20 @@ import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /** Wrong on purpose: believes each grant that is published for one of its claims, whoever has signed it. */
 final class TrustedGrants implements ForwardingLockBackend {
 
+    private static final Duration RETRY = Duration.ofMillis(200);
     private static final int WORDS_OF_A_GRANT = 8;
 
     private final LockBackend delegate;
@@ -31,7 +35,7 @@ final class TrustedGrants implements ForwardingLockBackend {
     TrustedGrants(LockBackend delegate, RedisURI uri) {
         this.delegate = delegate;
         driver = RedisClient.create(uri);
-        var listening = driver.connectPubSub();
+        var listening = connect(driver);
         listening.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(String pattern, String channel, String text) {
@@ -39,6 +43,15 @@ final class TrustedGrants implements ForwardingLockBackend {
             }
         });
         listening.sync().psubscribe("*");
+    }
+
+    /** Another fault may be on. */
+    private static StatefulRedisPubSubConnection<String, String> connect(RedisClient driver) {
+        return Mono.fromCallable(driver::connectPubSub)
+                .subscribeOn(Schedulers.boundedElastic())
+                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, RETRY))
+                .blockOptional()
+                .orElseThrow();
     }
 
     private void read(String[] words) {
