@@ -92,7 +92,7 @@ final class RedisUsers {
                     server,
                     redis -> redis.aclSetuser(
                             CLIENT, AclSetuserArgs.Builder.resetpass().addPassword(password())));
-            Orders.attempt(server, redis -> redis.clientKill(KillArgs.Builder.user(CLIENT)));
+            boolean unused = Orders.attempt(server, redis -> redis.clientKill(KillArgs.Builder.user(CLIENT)));
         }
     }
 

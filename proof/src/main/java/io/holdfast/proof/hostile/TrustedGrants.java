@@ -84,6 +84,6 @@ final class TrustedGrants implements ForwardingLockBackend {
 
     @Override
     public Mono<Void> close() {
-        return delegate.close().doFinally(unused -> driver.shutdownAsync());
+        return delegate.close().then(Mono.fromFuture(driver::shutdownAsync));
     }
 }
