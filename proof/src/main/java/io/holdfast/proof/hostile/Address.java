@@ -7,6 +7,11 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
+import io.netty.util.concurrent.Future;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,8 +25,12 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  *
  * @param terms which back end, and how it is used
  * @param servers their addresses, as the back end wants them
+ * @param secret the file that has the password of the clients at the moment; empty if they need none
  */
-record Address(Terms terms, List<String> servers) {
+record Address(Terms terms, List<String> servers, String secret) {
+
+    /** In place of {@link #secret} where there is none. */
+    private static final String NO_SECRET = "%";
 
     /** What part of a lease a grant that was pushed has until it is confirmed. */
     private static final int CLAIMS = 4;
@@ -35,14 +44,23 @@ record Address(Terms terms, List<String> servers) {
     private static final Duration CONFIRMED_WITHIN = Duration.ofMillis(200);
     private static final int CONNECT_MILLIS = 2_000;
 
+    /** For clients that need no password. */
+    Address(Terms terms, List<String> servers) {
+        this(terms, servers, "");
+    }
+
     String toText() {
-        return terms.toText() + " " + String.join(" ", servers);
+        String word = secret.isEmpty() ? NO_SECRET : URLEncoder.encode(secret, StandardCharsets.UTF_8);
+        return terms.toText() + " " + word + " " + String.join(" ", servers);
     }
 
     static Address parse(String text) {
         List<String> words = List.of(text.split(" "));
+        String word = words.get(Terms.WORDS);
         return new Address(
-                Terms.parse(words.subList(0, Terms.WORDS)), List.copyOf(words.subList(Terms.WORDS, words.size())));
+                Terms.parse(words.subList(0, Terms.WORDS)),
+                List.copyOf(words.subList(Terms.WORDS + 1, words.size())),
+                word.equals(NO_SECRET) ? "" : URLDecoder.decode(word, StandardCharsets.UTF_8));
     }
 
     /** A back end, and what it does not close by itself. */
@@ -52,6 +70,7 @@ record Address(Terms terms, List<String> servers) {
         return switch (terms.target()) {
             case REDIS -> overRedis(List.of(servers.get(0)));
             case SENTINEL -> overRedis(List.of(servers.get(0)));
+            case CLUSTER -> overCluster();
             case REDLOCK -> overRedis(servers);
             case ZOOKEEPER -> overZooKeeper();
             case POSTGRESQL -> overPostgres();
@@ -63,14 +82,15 @@ record Address(Terms terms, List<String> servers) {
         List<RedisLockBackend> backends = new ArrayList<>();
         uris.forEach(uri -> backends.add(redis(resources, uri)));
         LockBackend backend = terms.target() == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
-        return new Opened(
-                terms.on(backend),
-                () -> resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly());
+        if (terms.flaw() == Flaw.TRUSTED_GRANTS && terms.target() == Target.REDIS) {
+            backend = new TrustedGrants(backend, RedisURI.create(uris.get(0)));
+        }
+        return new Opened(terms.on(backend), () -> end(resources));
     }
 
     private RedisLockBackend redis(ClientResources resources, String uri) {
-        RedisLockBackend.Builder builder = RedisLockBackend.builder(RedisURI.create(uri))
-                .claimTime(terms.lease().dividedBy(CLAIMS));
+        RedisLockBackend.Builder builder =
+                RedisLockBackend.builder(redisUri(uri)).claimTime(terms.lease().dividedBy(CLAIMS));
         if (terms.target() == Target.SENTINEL) {
             builder = builder.confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN);
         }
@@ -81,8 +101,31 @@ record Address(Terms terms, List<String> servers) {
         return builder.resources(resources).build();
     }
 
+    private Opened overCluster() {
+        ClientResources resources = ClientResources.create();
+        RedisLockBackend backend = RedisLockBackend.clusterBuilder(
+                        servers.stream().map(this::redisUri).toList())
+                .claimTime(terms.lease().dividedBy(CLAIMS))
+                .confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN)
+                .resources(resources)
+                .build();
+        return new Opened(terms.on(backend), () -> end(resources));
+    }
+
+    private static void end(ClientResources resources) {
+        Future<?> unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+
+    private RedisURI redisUri(String text) {
+        RedisURI uri = RedisURI.create(text);
+        if (!secret.isEmpty()) {
+            uri.setCredentialsProvider(RedisUsers.clientOf(Path.of(secret)));
+        }
+        return uri;
+    }
+
     private Opened overPostgres() {
-        R2dbcLockBackend backend = R2dbcLockBackend.builder(PostgresAddress.connections(servers))
+        R2dbcLockBackend backend = R2dbcLockBackend.builder(PostgresAddress.connections(servers, Path.of(secret)))
                 .claimTime(terms.lease().dividedBy(CLAIMS))
                 .replyTimeout(terms.lease().dividedBy(REPLIES))
                 .build();

@@ -69,7 +69,8 @@ final class Afterwards {
         }
     }
 
-    private static String outcome(Mono<Void> what) throws InterruptedException {
+    /** Empty if it went well. */
+    static String outcome(Mono<Void> what) throws InterruptedException {
         try {
             Void unused = what.toFuture().get(2, TimeUnit.MINUTES);
             return "";

@@ -67,6 +67,7 @@ final class Campaign {
             clients.start();
             long fromNanos = System.nanoTime();
             FaultLog log = new FaultLog(order.folder().resolve("faults.txt"), console);
+            deployment.leftOut().forEach(what -> log.says("Left out: " + what));
             List<String> troubles = hurt(clients, deployment, log);
             Duration hostile = Duration.ofNanos(System.nanoTime() - fromNanos);
             recorder.faultsEnded(System.nanoTime());
@@ -79,7 +80,7 @@ final class Campaign {
                     troubles,
                     standstills(clients, stalls),
                     clients.journals(),
-                    deployment.gaps(),
+                    deployment,
                     complaints,
                     registers.uri(),
                     hostile,
@@ -134,7 +135,7 @@ final class Campaign {
             List<String> troubles,
             List<Standstill> standstills,
             List<Path> journals,
-            List<Gap> gaps,
+            Deployment deployment,
             List<String> complaints,
             String registerUri,
             Duration hostile,
@@ -142,6 +143,8 @@ final class Campaign {
         List<HistoryEvent> events = new ArrayList<>(read(journals));
         events.addAll(written(recorder.events()));
         List<String> found = new ArrayList<>(complaints);
+        found.addAll(deployment.complaints());
+        List<Gap> gaps = deployment.gaps();
         try (Register register = Register.open(registerUri, order.terms())) {
             RegisterLog log = RegisterLog.of(register, order.target());
             events.addAll(log.events());
@@ -161,6 +164,8 @@ final class Campaign {
                     verdict.unpromised(),
                     log.taken(),
                     log.refused(),
+                    deployment.counts(),
+                    deployment.leftOut(),
                     verdict.violations(found));
         }
     }

@@ -26,6 +26,21 @@ interface Deployment extends AutoCloseable {
     /** What is in the store although nobody holds or awaits a lock. */
     List<String> leftovers();
 
+    /** What else the report says of the faults: a name and a number. */
+    default Map<String, Long> counts() {
+        return Map.of();
+    }
+
+    /** Faults that this system cannot inject, and why. */
+    default List<String> leftOut() {
+        return List.of();
+    }
+
+    /** Promises that faults themselves have found broken. */
+    default List<String> complaints() {
+        return List.of();
+    }
+
     /** Where the registers are that its locks guard, if it has them itself. */
     default Optional<String> register() {
         return Optional.empty();
@@ -38,9 +53,10 @@ interface Deployment extends AutoCloseable {
         return switch (terms.target()) {
             case REDIS -> RedisServers.one(terms, clients, folder);
             case REDLOCK -> RedisServers.five(terms, clients, folder);
-            case SENTINEL -> SentinelServers.start(terms);
+            case SENTINEL -> SentinelServers.start(terms, folder);
+            case CLUSTER -> ClusterServers.start(terms, folder);
             case ZOOKEEPER -> ZooKeeperServers.start(terms, clients, folder);
-            case POSTGRESQL -> PostgresServers.start(terms, clients);
+            case POSTGRESQL -> PostgresServers.start(terms, clients, folder);
         };
     }
 }

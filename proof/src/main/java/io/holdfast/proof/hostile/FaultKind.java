@@ -14,12 +14,22 @@ enum FaultKind {
     SERVER_PAUSED(Field.SERVERS, "a server told to pause (CLIENT PAUSE)", 0.05, 1),
     MASTER_KILLED(Field.SERVERS, "the master killed, its replica promoted", 0.02, 0.5),
     MASTER_FROZEN(Field.SERVERS, "the master frozen, its replica promoted", 0.5, 2),
-    MASTER_CHANGED(Field.SERVERS, "a failover ordered (SENTINEL FAILOVER)", 0.02, 0.1),
+    MASTER_CHANGED(Field.SERVERS, "a failover ordered (SENTINEL FAILOVER, CLUSTER FAILOVER)", 0.02, 0.1),
+    MASTER_DEMOTED(
+            Field.SERVERS, "a master made a replica of a server that is away (REPLICAOF), and a master again", 0.05, 1),
+    MASTER_OVERWRITTEN(
+            Field.SERVERS, "a master made a replica of an empty server (REPLICAOF), and a master again", 0.02, 0.5),
+    CLOCK_SET_FORWARD(Field.SERVERS, "the clock of a server set forward, and back again", 0.05, 1.5),
+    CLOCK_SET_BACK(Field.SERVERS, "the clock of a server set back, and forward again", 0.05, 1.5),
     REPLICA_KILLED(Field.SERVERS, "the replica killed and started again", 0.02, 1),
+    SLOT_MOVED(Field.SERVERS, "the slot of a lock moved to another master, key by key, and back", 0.05, 1),
     LEADER_KILLED(Field.SERVERS, "the leader killed and started again with its data", 0.02, 1),
     LEADER_FROZEN(Field.SERVERS, "the leader frozen (SIGSTOP)", 0.05, 1.2),
     FOLLOWER_KILLED(Field.SERVERS, "a follower killed and started again with its data", 0.02, 1),
     FOLLOWER_FROZEN(Field.SERVERS, "a follower frozen (SIGSTOP)", 0.05, 1.2),
+    DISK_FULL(Field.SERVERS, "the disk full (SQLSTATE 53100)", 0.05, 1.2),
+    READ_ONLY(Field.SERVERS, "the server takes no writes (default_transaction_read_only)", 0.05, 1.2),
+    CONNECTIONS_USED_UP(Field.SERVERS, "all connections taken by strangers (max_connections)", 0.05, 1),
     SERVER_RESTARTED(Field.SERVERS, "a server stopped in order and started again", 0.02, 1),
     REPLICA_PROMOTED(Field.SERVERS, "the primary killed, its replica promoted without the last commits", 0.02, 1),
     FROZEN_PRIMARY_REPLACED(
@@ -35,7 +45,20 @@ enum FaultKind {
     BYTES_DELAYED(Field.NETWORK, "a client's bytes delayed in one direction", 0.2, 1.5),
     CUT_IN_MIDSTREAM(Field.NETWORK, "a client's connection reset after some more bytes", 0.05, 0.5),
 
-    CONNECTIONS_ENDED(Field.NETWORK, "connections ended by the server (pg_terminate_backend)", 0.02, 0.5),
+    CONNECTIONS_ENDED(Field.NETWORK, "connections ended by the server (pg_terminate_backend, CLIENT KILL)", 0.02, 0.5),
+
+    SCRIPTS_FLUSHED(Field.OPERATORS, "scripts flushed again and again (SCRIPT FLUSH)", 0.02, 1),
+    CLIENTS_LIMITED(Field.OPERATORS, "connections ended, and new ones refused by the server (maxclients)", 0.05, 0.7),
+    SAVE_FAILED(Field.OPERATORS, "writes refused, since a save has failed (MISCONF)", 0.05, 1.2),
+    MEMORY_FULL(Field.OPERATORS, "writes refused, since the memory is full (OOM)", 0.05, 1.2),
+    PASSWORD_ROTATED(Field.OPERATORS, "the clients' password rotated, and their connections ended", 0.1, 0.5),
+
+    TENANT_PUBLISHES(
+            Field.STRANGERS,
+            "a user with rights to channels only repeats and forges grants, and publishes nonsense",
+            0.3,
+            2),
+    CROWD_CUT_OFF(Field.CROWDS, "two thousand waiters cut off at once, while no script is there", 0.1, 1),
 
     PROCESSORS_BUSY(Field.PROCESSORS, "all processors kept busy", 0.2, 1);
 
@@ -44,6 +67,9 @@ enum FaultKind {
         CLIENTS(2_000),
         SERVERS(5_000),
         NETWORK(2_500),
+        OPERATORS(6_000),
+        STRANGERS(6_000),
+        CROWDS(40_000),
         PROCESSORS(15_000);
 
         private final int longestGapMillis;

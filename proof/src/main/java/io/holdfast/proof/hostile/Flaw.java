@@ -22,7 +22,9 @@ enum Flaw {
     /** Clients believe three times as long as the back end has answered. */
     LONG_BELIEF,
     /** Writers in PostgreSQL do not ask the fence. */
-    NO_FENCE;
+    NO_FENCE,
+    /** Clients of one Redis believe grants that nobody has signed: see {@link TrustedGrants}. */
+    TRUSTED_GRANTS;
 
     String word() {
         return name().toLowerCase(Locale.ROOT);

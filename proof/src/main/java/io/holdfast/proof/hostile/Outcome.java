@@ -22,6 +22,8 @@ import java.util.stream.Collectors;
  * @param unpromised overlaps and falling tokens that the gaps explain
  * @param taken writes that registers have taken
  * @param refused reads and writes that they have refused
+ * @param counts what else is said of the faults
+ * @param leftOut faults that this system cannot inject
  */
 record Outcome(
         Campaign.Order order,
@@ -36,6 +38,8 @@ record Outcome(
         int unpromised,
         long taken,
         long refused,
+        Map<String, Long> counts,
+        List<String> leftOut,
         List<Violation> violations) {
 
     Map<FaultKind, Long> faults() {

@@ -5,6 +5,7 @@ import io.r2dbc.postgresql.MultiHostConnectionStrategy.TargetServerType;
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
 import io.r2dbc.spi.ConnectionFactory;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -30,15 +31,25 @@ public final class PostgresAddress {
 
     /** Connections to the one that takes writes. */
     public static ConnectionFactory connections(List<String> servers) {
-        return connections(servers, TargetServerType.PRIMARY);
+        return new PostgresqlConnectionFactory(
+                connections(servers, TargetServerType.PRIMARY).build());
+    }
+
+    /** The same, as the role of the lock clients, whose password is in this file. */
+    static ConnectionFactory connections(List<String> servers, Path secret) {
+        return new PostgresqlConnectionFactory(connections(servers, TargetServerType.PRIMARY)
+                .username(PostgresUsers.CLIENT)
+                .password(PostgresUsers.passwordIn(secret))
+                .build());
     }
 
     /** Connections to this one. */
     public static ConnectionFactory direct(int port) {
-        return connections(List.of("127.0.0.1:" + port), TargetServerType.ANY);
+        return new PostgresqlConnectionFactory(
+                connections(List.of("127.0.0.1:" + port), TargetServerType.ANY).build());
     }
 
-    private static ConnectionFactory connections(List<String> servers, TargetServerType type) {
+    private static PostgresqlConnectionConfiguration.Builder connections(List<String> servers, TargetServerType type) {
         PostgresqlConnectionConfiguration.Builder builder = PostgresqlConnectionConfiguration.builder()
                 .username(PostgresServer.USER)
                 .database(PostgresServer.DATABASE)
@@ -49,6 +60,6 @@ public final class PostgresAddress {
             int colon = server.lastIndexOf(':');
             builder = builder.addHost(server.substring(0, colon), Integer.parseInt(server.substring(colon + 1)));
         }
-        return new PostgresqlConnectionFactory(builder.build());
+        return builder;
     }
 }

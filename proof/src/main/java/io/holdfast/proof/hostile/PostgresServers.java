@@ -1,6 +1,7 @@
 package io.holdfast.proof.hostile;
 
 import io.holdfast.testkit.server.PostgresServer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,7 +28,7 @@ final class PostgresServers implements Deployment {
     private static final String[] SETTINGS = {
         "fsync=off",
         "full_page_writes=off",
-        "max_connections=300",
+        "max_connections=120",
         "max_wal_size=128MB",
         "wal_keep_size=64MB",
         "shared_buffers=32MB",
@@ -37,27 +38,32 @@ final class PostgresServers implements Deployment {
     private final Terms terms;
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
     private final Wires wires;
+    private final PostgresUsers users;
     private final List<PostgresServer> servers;
 
     /** Written by the thread that injects faults into servers; read by others. */
     private volatile PostgresServer primary;
 
-    private PostgresServers(Terms terms, int clients, PostgresServer primary, PostgresServer replica) {
+    private PostgresServers(
+            Terms terms, int clients, PostgresUsers users, PostgresServer primary, PostgresServer replica) {
         this.terms = terms;
+        this.users = users;
         this.primary = primary;
         servers = List.of(primary, replica);
         wires = new Wires(clients, List.of(primary.port(), replica.port()));
     }
 
-    static Deployment start(Terms terms, int clients) {
+    static Deployment start(Terms terms, int clients, Path folder) {
+        PostgresUsers users = new PostgresUsers(folder);
         PostgresServer primary = PostgresServer.run(SETTINGS);
         try {
+            users.setUp().forEach(sql -> tell(primary, sql));
             tell(primary, PostgresStore.schema());
             tell(primary, PostgresRegister.SCHEMA);
             Resource.all(terms.target()).stream()
                     .filter(Resource::isExclusive)
                     .forEach(resource -> tell(primary, PostgresRegister.rows(resource)));
-            PostgresServers all = new PostgresServers(terms, clients, primary, primary.replica());
+            PostgresServers all = new PostgresServers(terms, clients, users, primary, primary.replica());
             all.awaitStep();
             return all;
         } catch (InterruptedException e) {
@@ -89,7 +95,7 @@ final class PostgresServers implements Deployment {
 
     private Address addressAt(List<Integer> ports) {
         return new Address(
-                terms, ports.stream().map(port -> "127.0.0.1:" + port).toList());
+                terms, ports.stream().map(port -> "127.0.0.1:" + port).toList(), users.secret());
     }
 
     /** Not by the wires: a writer that reaches its data although it cannot renew is the worst one. */
@@ -101,6 +107,8 @@ final class PostgresServers implements Deployment {
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(wires.faults());
+        faults.putAll(new PostgresOperator(() -> primary, this::other).faults());
+        faults.put(FaultKind.PASSWORD_ROTATED, strike -> users.rotate(() -> primary, strike));
         faults.put(FaultKind.CONNECTIONS_ENDED, this::endConnections);
         faults.put(FaultKind.SERVER_KILLED, strike -> restart(strike, PostgresServer::kill));
         faults.put(FaultKind.SERVER_RESTARTED, strike -> restart(strike, PostgresServer::stop));
@@ -180,6 +188,7 @@ final class PostgresServers implements Deployment {
             former.kill();
         }
         primary = next;
+        users.enforce(() -> next);
         gaps.add(new Gap(fromNanos, System.nanoTime()));
         former.follow(next);
         awaitStep();

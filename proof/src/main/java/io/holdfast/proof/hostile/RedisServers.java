@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
@@ -26,16 +27,23 @@ final class RedisServers implements Deployment {
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<Path> folders = new ArrayList<>();
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+    private final ServerClocks clocks;
+    private final RedisUsers users;
+    private final Tenant tenant = new Tenant(() -> servers);
+    private final Crowd crowd;
     private final Wires wires;
 
     private RedisServers(Terms terms, int count, int clients, Path folder) {
         this.terms = terms;
+        clocks = new ServerClocks(terms.lease());
         LocalServers.choose();
         try {
+            users = RedisUsers.in(folder);
             for (int i = 0; i < count; i++) {
                 folders.add(Files.createDirectories(folder.resolve("redis-" + i)));
-                servers.add(start(folders.get(i)));
+                servers.add(start(folder, i));
             }
+            crowd = new Crowd(terms, servers.get(0), users);
             wires = new Wires(clients, servers.stream().map(RedisServer::port).toList());
         } catch (IOException e) {
             servers.forEach(RedisServer::close);
@@ -54,9 +62,19 @@ final class RedisServers implements Deployment {
         return new RedisServers(terms, REDLOCK, clients, folder);
     }
 
-    private static RedisServer start(Path folder) {
-        return RedisServer.builder()
-                .args("--appendonly", "yes", "--appendfsync", "no", "--dir", folder.toString())
+    private RedisServer start(Path folder, int number) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "--appendonly",
+                "yes",
+                "--appendfsync",
+                "no",
+                "--dir",
+                folders.get(number).toString()));
+        arguments.addAll(users.arguments());
+        RedisServer.Builder builder = RedisServer.builder().args(arguments.toArray(new String[0]));
+        Optional<ServerClock> clock = ServerClock.in(folder, "redis-" + number);
+        clock.ifPresent(clocks::add);
+        return builder.environment(clock.map(ServerClock::environment).orElse(Map.of()))
                 .start();
     }
 
@@ -72,16 +90,24 @@ final class RedisServers implements Deployment {
 
     private Address addressAt(List<Integer> ports) {
         return new Address(
-                terms, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList());
+                terms, ports.stream().map(port -> "redis://127.0.0.1:" + port).toList(), users.secret());
     }
 
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(wires.faults());
+        faults.putAll(new RedisOperator(() -> servers, users).faults());
+        faults.put(FaultKind.TENANT_PUBLISHES, tenant::publish);
         faults.put(FaultKind.SERVER_KILLED, strike -> restart(strike, List.of(strike.choice() % servers.size())));
         faults.put(FaultKind.SERVER_EMPTIED, strike -> empty(strike, 1));
         faults.put(FaultKind.SERVER_FROZEN, this::freeze);
         faults.put(FaultKind.SERVER_PAUSED, this::pause);
+        clocks.faults().forEach((kind, fault) -> faults.put(kind, strike -> fault.inject(servers, strike)));
+        faults.put(FaultKind.MASTER_DEMOTED, strike -> Demotion.ofNoUse(strike.oneOf(servers), strike));
+        if (terms.target() == Target.REDIS) {
+            faults.put(FaultKind.MASTER_OVERWRITTEN, this::overwrite);
+            faults.put(FaultKind.CROWD_CUT_OFF, crowd::cutOff);
+        }
         if (terms.target() == Target.REDLOCK) {
             faults.put(FaultKind.MAJORITY_EMPTIED, strike -> empty(strike, MAJORITY));
         }
@@ -100,6 +126,7 @@ final class RedisServers implements Deployment {
 
     /** A Redlock promises exclusion all the same: a server that lost its data stays away for the longest lease. */
     private void empty(Strike strike, int count) throws InterruptedException {
+        clocks.awaitLossAllowed();
         long fromNanos = System.nanoTime();
         List<Integer> which = Stream.iterate(strike.choice() % servers.size(), i -> (i + 1) % servers.size())
                 .limit(count)
@@ -109,9 +136,18 @@ final class RedisServers implements Deployment {
             clear(folders.get(i));
         });
         restart(strike, which);
+        clocks.lost();
         if (terms.target() == Target.REDIS) {
             gaps.add(new Gap(fromNanos, System.nanoTime()));
         }
+    }
+
+    private void overwrite(Strike strike) throws InterruptedException {
+        clocks.awaitLossAllowed();
+        long fromNanos = System.nanoTime();
+        Demotion.toACopy(servers.get(0), strike);
+        clocks.lost();
+        gaps.add(new Gap(fromNanos, System.nanoTime()));
     }
 
     private static void clear(Path folder) {
@@ -145,7 +181,26 @@ final class RedisServers implements Deployment {
 
     @Override
     public List<Gap> gaps() {
-        return List.copyOf(gaps);
+        return Gap.merged(gaps, clocks.gaps());
+    }
+
+    @Override
+    public List<String> leftOut() {
+        return clocks.faults().isEmpty() ? List.of(ServerClock.MISSING) : List.of();
+    }
+
+    @Override
+    public Map<String, Long> counts() {
+        Map<String, Long> counts = new LinkedHashMap<>(tenant.counts());
+        if (terms.target() == Target.REDIS) {
+            counts.putAll(crowd.counts());
+        }
+        return counts;
+    }
+
+    @Override
+    public List<String> complaints() {
+        return crowd.complaints();
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.holdfast.proof.hostile;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
 import java.util.List;
@@ -22,18 +24,33 @@ public final class RedisStore {
     private RedisStore() {}
 
     public static <T> T ask(int port, Function<RedisCommands<String, String>, T> question) {
-        RedisURI uri = RedisURI.builder()
+        try (StatefulRedisConnection<String, String> connection = connect(port)) {
+            return question.apply(connection.sync());
+        } catch (RedisException e) {
+            throw new IllegalStateException("the Redis at port %d failed: %s".formatted(port, e.getMessage()), e);
+        }
+    }
+
+    /** A connection with all rights, which does not come back when it is ended. */
+    static StatefulRedisConnection<String, String> connect(int port) {
+        return Driver.CLIENT.connect(RedisURI.builder()
                 .withHost("127.0.0.1")
                 .withPort(port)
                 .withTimeout(PATIENCE)
-                .build();
-        RedisClient client = RedisClient.create(uri);
-        try {
-            return question.apply(client.connect().sync());
-        } catch (RedisException e) {
-            throw new IllegalStateException("the Redis at port %d failed: %s".formatted(port, e.getMessage()), e);
-        } finally {
-            client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+                .build());
+    }
+
+    /** Started when it is first needed, and used until this process ends. */
+    private static final class Driver {
+
+        static final RedisClient CLIENT = create();
+
+        private Driver() {}
+
+        private static RedisClient create() {
+            RedisClient client = RedisClient.create();
+            client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+            return client;
         }
     }
 

@@ -20,7 +20,7 @@ final class Report {
         StringBuilder text = new StringBuilder("%s, seed %d%n"
                 .formatted(outcome.order().target().word(), outcome.order().seed()));
         text.append(flaw());
-        figures().forEach((what, figure) -> text.append("  %-34s %s%n".formatted(what, figure)));
+        figures().forEach((what, figure) -> text.append("  %-36s %s%n".formatted(what, figure)));
         text.append("  faults%n".formatted());
         outcome.faults().forEach((kind, count) -> text.append("    %-32s %d%n".formatted(kind, count)));
         text.append(troubles()).append(violations());
@@ -43,9 +43,12 @@ final class Report {
     }
 
     private String troubles() {
-        return outcome.troubles().stream()
-                .map("Not all was tried: %s%n"::formatted)
-                .collect(Collectors.joining());
+        String leftOut =
+                outcome.leftOut().stream().map("Left out: %s%n"::formatted).collect(Collectors.joining());
+        return leftOut
+                + outcome.troubles().stream()
+                        .map("Not all was tried: %s%n"::formatted)
+                        .collect(Collectors.joining());
     }
 
     private Map<String, String> figures() {
@@ -72,6 +75,7 @@ final class Report {
                         .formatted(
                                 outcome.successions().count(),
                                 outcome.successions().closest().toMillis()));
+        outcome.counts().forEach((what, count) -> figures.put(what, grouped(count)));
         figures.put("violations", grouped(outcome.violations().size()));
         return figures;
     }

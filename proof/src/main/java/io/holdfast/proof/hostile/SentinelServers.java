@@ -4,7 +4,9 @@ import io.holdfast.testkit.server.RedisSentinels;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,17 +27,24 @@ final class SentinelServers implements Deployment {
     private final Terms terms;
     private final RedisSentinels sentinels;
     private final List<RedisServer> servers;
+    private final RedisUsers users;
+    private final Tenant tenant;
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+    private final Successors successors;
 
-    private SentinelServers(Terms terms, RedisSentinels sentinels) {
+    private SentinelServers(Terms terms, RedisSentinels sentinels, RedisUsers users) {
         this.terms = terms;
         this.sentinels = sentinels;
+        this.users = users;
         servers = sentinels.servers();
+        tenant = new Tenant(() -> servers);
+        successors = Successors.watch(List.of(servers));
     }
 
-    static Deployment start(Terms terms) {
+    static Deployment start(Terms terms, Path folder) {
         LocalServers.choose();
-        return new SentinelServers(terms, RedisSentinels.start());
+        RedisUsers users = RedisUsers.in(folder);
+        return new SentinelServers(terms, RedisSentinels.start(users.arguments().toArray(new String[0])), users);
     }
 
     @Override
@@ -45,17 +54,32 @@ final class SentinelServers implements Deployment {
 
     @Override
     public Address direct() {
-        return new Address(terms, List.of(sentinels.uri()));
+        return new Address(terms, List.of(sentinels.uri()), users.secret());
     }
 
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
-        return Map.of(
-                FaultKind.MASTER_KILLED, this::killMaster,
-                FaultKind.MASTER_FROZEN, this::freezeMaster,
-                FaultKind.MASTER_CHANGED, this::changeMaster,
-                FaultKind.REPLICA_KILLED, this::killReplica,
-                FaultKind.SERVER_PAUSED, this::pauseMaster);
+        Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(new RedisOperator(() -> servers, users).faults());
+        // A master that refuses writes refuses the sentinels' PING too: that is a failover, and those are ordered
+        // below.
+        faults.keySet().remove(FaultKind.SAVE_FAILED);
+        faults.put(FaultKind.TENANT_PUBLISHES, tenant::publish);
+        faults.put(FaultKind.MASTER_KILLED, this::killMaster);
+        faults.put(FaultKind.MASTER_FROZEN, this::freezeMaster);
+        faults.put(FaultKind.MASTER_CHANGED, this::changeMaster);
+        faults.put(FaultKind.MASTER_DEMOTED, this::demoteMaster);
+        faults.put(FaultKind.REPLICA_KILLED, this::killReplica);
+        faults.put(FaultKind.SERVER_PAUSED, this::pauseMaster);
+        return faults;
+    }
+
+    /** Behind the back of the sentinels, which may or may not promote the replica. */
+    private void demoteMaster(Strike strike) throws InterruptedException {
+        RedisServer master = master();
+        long fromNanos = System.nanoTime();
+        Demotion.ofNoUse(master, strike);
+        RedisServer unused = master();
+        gaps.add(new Gap(fromNanos, System.nanoTime()));
     }
 
     private void killMaster(Strike strike) throws InterruptedException {
@@ -161,7 +185,12 @@ final class SentinelServers implements Deployment {
 
     @Override
     public List<Gap> gaps() {
-        return List.copyOf(gaps);
+        return Gap.merged(gaps, successors.gaps());
+    }
+
+    @Override
+    public Map<String, Long> counts() {
+        return tenant.counts();
     }
 
     @Override
@@ -173,6 +202,7 @@ final class SentinelServers implements Deployment {
 
     @Override
     public void close() {
+        successors.close();
         sentinels.close();
     }
 }

@@ -27,7 +27,7 @@ record Settings(
         Path folder) {
 
     static final String USAGE = """
-            usage: hostile redis|sentinel|redlock|zookeeper|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
+            usage: hostile redis|sentinel|cluster|redlock|zookeeper|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
               --minutes N   how long faults are injected into each back end, from 1 to 600
               --seed S      which faults, when, and where; the current time by default
               --lease L     how many seconds a lease lasts, and a fault in proportion, from 1 to 60; by default 2, and 4 for
@@ -35,7 +35,8 @@ record Settings(
               --clients C   how many client processes there are at a time, from 1 to 20; 3 by default
               --flaw W      what is to be wrong on purpose, to see that it is found: no_quarantine (servers of a Redlock
                             that come back empty vote at once), long_belief (clients believe three times as long as they
-                            may) or no_fence (writers in PostgreSQL do not ask the fence); none by default
+                            may), no_fence (writers in PostgreSQL do not ask the fence) or trusted_grants (clients of one
+                            Redis believe grants that nobody has signed); none by default
               --hand-over H local lets each client process hand mutexes over in its memory; none by default
               --folder F    where histories and reports go; proof/target/hostile by default
             """;

@@ -7,6 +7,7 @@ import java.util.Locale;
 enum Target {
     REDIS(Duration.ofSeconds(2)),
     SENTINEL(Duration.ofSeconds(2)),
+    CLUSTER(Duration.ofSeconds(2)),
     REDLOCK(Duration.ofSeconds(2)),
     ZOOKEEPER(Duration.ofSeconds(4)),
     POSTGRESQL(Duration.ofSeconds(4));
@@ -24,7 +25,7 @@ enum Target {
 
     /** What pauses between faults into servers are multiplied by: a failover takes long, and exclusion is not promised meanwhile. */
     int calm() {
-        return this == SENTINEL ? 5 : 1;
+        return this == SENTINEL || this == CLUSTER ? 5 : 1;
     }
 
     String word() {

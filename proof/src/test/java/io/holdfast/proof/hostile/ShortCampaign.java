@@ -40,6 +40,9 @@ final class ShortCampaign {
         assertThat(outcome.troubles()).as(report).isEmpty();
         assertThat(outcome.faults())
                 .isEqualTo(Arrays.stream(kinds).collect(Collectors.toMap(Function.identity(), kind -> 1L)));
+        if (outcome.faults().containsKey(FaultKind.TENANT_PUBLISHES)) {
+            assertThat(outcome.counts().values()).as(report).allMatch(count -> count > 0);
+        }
         // More than what is taken when all is over.
         assertThat(outcome.grants())
                 .as(report)

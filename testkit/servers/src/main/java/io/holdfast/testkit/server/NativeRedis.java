@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -40,6 +41,7 @@ final class NativeRedis implements RedisProcess {
     private final Path program;
     private final List<String> arguments;
     private final String config;
+    private final Map<String, String> environment;
     private final Path folder;
     private final Path log;
     private final Thread killer = new Thread(this::killAndForget, "holdfast-redis-killer");
@@ -61,9 +63,15 @@ final class NativeRedis implements RedisProcess {
      * @param config the text of its configuration file, written anew at each start; empty for none
      */
     NativeRedis(Path program, List<String> arguments, String config) {
+        this(program, arguments, config, Map.of());
+    }
+
+    /** With environment variables that the server has, and its guard has not. */
+    NativeRedis(Path program, List<String> arguments, String config, Map<String, String> environment) {
         this.program = program;
         this.arguments = arguments;
         this.config = config;
+        this.environment = environment;
         try {
             folder = Files.createTempDirectory("holdfast-redis");
         } catch (IOException e) {
@@ -105,6 +113,10 @@ final class NativeRedis implements RedisProcess {
     private boolean launch() {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-redis"));
         command.addAll(List.of(folder.toString(), RedisChoice.unpackedFolder()));
+        if (!environment.isEmpty()) {
+            command.add("env");
+            environment.forEach((name, value) -> command.add(name + "=" + value));
+        }
         command.add(program.toString());
         command.addAll(configFile());
         command.addAll(List.of("--port", Integer.toString(port)));

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -52,6 +53,15 @@ final class RedisChoice {
             System.out.println("[holdfast] Redis from " + started.process());
         }
         return started;
+    }
+
+    /** A child process in an environment of its own: the one of the PATH if the switch says so, else the embedded one. */
+    static Started local(List<String> arguments, Map<String, String> environment) {
+        boolean isOfPath = "path".equalsIgnoreCase(System.getProperty(RedisServer.SWITCH));
+        Optional<Path> onPath = isOfPath ? onPath() : Optional.empty();
+        Path program = onPath.orElseGet(() -> EmbeddedProgram.FILE);
+        return started(
+                new NativeRedis(program, arguments, "", environment), onPath.isPresent() ? Kind.PATH : Kind.EMBEDDED);
     }
 
     private static Started first(List<String> arguments) {

@@ -30,27 +30,28 @@ public final class RedisCluster implements AutoCloseable {
      * @throws IllegalStateException if it cannot be started
      */
     public static RedisCluster start() {
-        return start(false);
+        return start(false, List.of());
     }
 
     /**
      * Starts three masters with a replica each, which takes over some seconds after its master has gone.
      *
+     * @param more arguments for each server, each word on its own
      * @return a cluster in which every slot is served, and every replica in step
      * @throws IllegalStateException if it cannot be started
      */
-    public static RedisCluster startWithReplicas() {
-        return start(true);
+    public static RedisCluster startWithReplicas(String... more) {
+        return start(true, List.of(more));
     }
 
-    private static RedisCluster start(boolean withReplicas) {
+    private static RedisCluster start(boolean withReplicas, List<String> more) {
         RedisCluster cluster = new RedisCluster();
         try {
             for (int i = 0; i < MASTERS; i++) {
-                cluster.masters.add(server());
+                cluster.masters.add(server(more));
             }
             for (int i = 0; withReplicas && i < MASTERS; i++) {
-                cluster.replicas.add(server());
+                cluster.replicas.add(server(more));
             }
             cluster.join();
             cluster.replicate();
@@ -61,29 +62,29 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    private static RedisServer server() {
-        RedisChoice.Started started = RedisChoice.local(
-                List.of(
-                        "--save",
-                        "",
-                        "--appendonly",
-                        "no",
-                        "--protected-mode",
-                        "no",
-                        "--cluster-enabled",
-                        "yes",
-                        "--cluster-node-timeout",
-                        "2000",
-                        "--cluster-require-full-coverage",
-                        "no",
-                        "--cluster-replica-validity-factor",
-                        "0",
-                        "--repl-diskless-sync-delay",
-                        "0",
-                        // CLUSTER SLOTS names a replica when it has copied something; the first thing is such a ping.
-                        "--repl-ping-replica-period",
-                        "1"),
-                "");
+    private static RedisServer server(List<String> more) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--protected-mode",
+                "no",
+                "--cluster-enabled",
+                "yes",
+                "--cluster-node-timeout",
+                "2000",
+                "--cluster-require-full-coverage",
+                "no",
+                "--cluster-replica-validity-factor",
+                "0",
+                "--repl-diskless-sync-delay",
+                "0",
+                // CLUSTER SLOTS names a replica when it has copied something; the first thing is such a ping.
+                "--repl-ping-replica-period",
+                "1"));
+        arguments.addAll(more);
+        RedisChoice.Started started = RedisChoice.local(arguments, "");
         return new RedisServer(started.process(), started.kind(), null);
     }
 

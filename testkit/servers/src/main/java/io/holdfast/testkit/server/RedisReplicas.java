@@ -33,7 +33,14 @@ public final class RedisReplicas implements AutoCloseable {
      * @throws IllegalStateException if they cannot be started
      */
     public static RedisReplicas start(int replicas) {
-        return new RedisReplicas(server(List.of("--repl-diskless-sync-delay", "0")), false).with(replicas);
+        return start(replicas, List.of());
+    }
+
+    /** With more arguments for each of them. */
+    static RedisReplicas start(int replicas, List<String> more) {
+        List<String> arguments = new ArrayList<>(List.of("--repl-diskless-sync-delay", "0"));
+        arguments.addAll(more);
+        return new RedisReplicas(server(arguments), false).with(replicas, more);
     }
 
     /**
@@ -46,16 +53,19 @@ public final class RedisReplicas implements AutoCloseable {
      * @throws IllegalStateException if they cannot be started
      */
     public static RedisReplicas of(RedisServer master, int replicas) {
-        return new RedisReplicas(master, true).with(replicas);
+        return new RedisReplicas(master, true).with(replicas, List.of());
     }
 
-    private RedisReplicas with(int count) {
+    private RedisReplicas with(int count, List<String> more) {
         try {
             if (count < 1) {
                 throw new IllegalArgumentException("replicas must be at least 1, was " + count);
             }
             for (int i = 0; i < count; i++) {
-                replicas.add(server(List.of("--replicaof", master.host(), Integer.toString(master.port()))));
+                List<String> arguments =
+                        new ArrayList<>(List.of("--replicaof", master.host(), Integer.toString(master.port())));
+                arguments.addAll(more);
+                replicas.add(server(arguments));
             }
             replicas.forEach(RedisReplicas::awaitLink);
             // A write that all have to acknowledge: for the master a replica counts from its first acknowledgement on.

@@ -17,19 +17,22 @@ public final class RedisSentinels implements AutoCloseable {
 
     private static final int SENTINELS = 3;
 
-    private final RedisReplicas replicas = RedisReplicas.start(1);
+    private final RedisReplicas replicas;
     private final List<RedisServer> sentinels = new ArrayList<>();
 
-    private RedisSentinels() {}
+    private RedisSentinels(List<String> more) {
+        replicas = RedisReplicas.start(1, more);
+    }
 
     /**
      * Starts all of them.
      *
+     * @param more arguments for the master and its replica, each word on its own
      * @return a master whose replica is in step, and sentinels that know each other
      * @throws IllegalStateException if they cannot be started
      */
-    public static RedisSentinels start() {
-        RedisSentinels all = new RedisSentinels();
+    public static RedisSentinels start(String... more) {
+        RedisSentinels all = new RedisSentinels(List.of(more));
         try {
             all.startAll();
             return all;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -152,6 +153,7 @@ public final class RedisServer implements AutoCloseable {
 
         private @Nullable String password;
         private List<String> args = List.of();
+        private Map<String, String> environment = Map.of();
 
         private Builder() {}
 
@@ -178,13 +180,27 @@ public final class RedisServer implements AutoCloseable {
         }
 
         /**
+         * Sets environment variables of the server, such as {@code LD_PRELOAD}. Then it is a child process, whatever the switch says about
+         * Docker.
+         *
+         * @param variables by their names
+         * @return this
+         */
+        public Builder environment(Map<String, String> variables) {
+            environment = Map.copyOf(variables);
+            return this;
+        }
+
+        /**
          * Starts the server and waits until it answers.
          *
          * @return a server that answers
          * @throws IllegalStateException if none can be started
          */
         public RedisServer start() {
-            RedisChoice.Started started = RedisChoice.start(arguments());
+            RedisChoice.Started started = environment.isEmpty()
+                    ? RedisChoice.start(arguments())
+                    : RedisChoice.local(arguments(), environment);
             return new RedisServer(started.process(), started.kind(), password);
         }
 

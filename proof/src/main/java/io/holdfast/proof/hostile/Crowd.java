@@ -1,0 +1,168 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.server.RedisServer;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * A client with two thousand waiters for twenty locks of its own, whose connections are all cut at once, while the server has no script any
+ * more. Then the locks are released one after the other. All waiters have to be served, and what they send is bounded.
+ */
+final class Crowd {
+
+    private static final int LOCKS = 20;
+    private static final int WAITERS_OF_A_LOCK = 100;
+    private static final int WAITERS = LOCKS * WAITERS_OF_A_LOCK;
+
+    private static final Duration RETRY = Duration.ofMillis(200);
+    private static final Duration LOOK = Duration.ofMillis(20);
+    private static final Duration CLOSES_WITHIN = Duration.ofSeconds(20);
+
+    /** Holders get their locks, and waiters their places: as many commands as waiters. */
+    private static final Duration QUEUES_WITHIN = Duration.ofSeconds(30);
+
+    /** At least: each waiter gives a sign of life several times in a lease, and there are many. */
+    private static final Duration LEASE = Duration.ofSeconds(15);
+
+    /** Some commands for each waiter: its next attempt, its confirmation, its release. */
+    private static final long BYTES_OF_A_WAITER = 3_000;
+
+    /** A waiter asks again now and then, also when nothing comes of it: while the server is away, or full, or frozen. */
+    private static final long BYTES_OF_A_WAITER_IN_A_SECOND = 500;
+
+    private final Terms terms;
+    private final RedisServer server;
+    private final RedisUsers users;
+    private final AtomicLong served = new AtomicLong();
+    private final List<String> complaints = new CopyOnWriteArrayList<>();
+
+    Crowd(Terms terms, RedisServer server, RedisUsers users) {
+        this.terms = terms.lease().compareTo(LEASE) < 0 ? terms.with(LEASE) : terms;
+        this.server = server;
+        this.users = users;
+    }
+
+    /** What the report says of it. */
+    Map<String, Long> counts() {
+        return Map.of("waiters of a crowd, served", served.get());
+    }
+
+    List<String> complaints() {
+        return List.copyOf(complaints);
+    }
+
+    void cutOff(Strike strike) throws InterruptedException {
+        try (TcpProxy wire = TcpProxy.inFrontOf(server)) {
+            Address address =
+                    new Address(terms, List.of("redis://%s:%d".formatted(wire.host(), wire.port())), users.secret());
+            Address.Opened opened = address.open();
+            LockClient client = LockClient.builder(opened.backend())
+                    .options(LockOptions.builder()
+                            .leaseDuration(terms.lease())
+                            .waitTimeout(limit().multipliedBy(2))
+                            .build())
+                    .build();
+            try {
+                cutOff(client, wire, strike);
+            } finally {
+                String unused = Afterwards.outcome(client.close().timeout(CLOSES_WITHIN));
+                opened.rest().run();
+            }
+        }
+    }
+
+    private void cutOff(LockClient client, TcpProxy wire, Strike strike) throws InterruptedException {
+        List<LockLease> held = Flux.fromIterable(names(strike))
+                .flatMap(name -> client.lock(name).acquire(), LOCKS)
+                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, RETRY))
+                .collectList()
+                .block(limit());
+        AtomicInteger done = new AtomicInteger();
+        Disposable waiting = Flux.fromIterable(names(strike))
+                .repeat(WAITERS_OF_A_LOCK - 1)
+                .flatMap(name -> serve(client, name).doOnSuccess(unused -> done.incrementAndGet()), WAITERS)
+                .subscribe();
+        try {
+            awaitQueues(strike);
+            strike.last();
+            boolean isFlushed = Orders.attempt(server, redis -> redis.scriptFlush());
+            long startNanos = System.nanoTime();
+            long before = wire.bytes(Direction.TO_SERVER);
+            wire.cut();
+            Disposable releases = Flux.fromIterable(held == null ? List.<LockLease>of() : held)
+                    .flatMap(lease -> lease.release().onErrorComplete(), LOCKS)
+                    .subscribe();
+            while (done.get() < WAITERS && System.nanoTime() - startNanos < limit().toNanos()) {
+                Strike.last(LOOK);
+            }
+            releases.dispose();
+            Duration took = Duration.ofNanos(System.nanoTime() - startNanos);
+            served.addAndGet(done.get());
+            judge(done.get(), took, wire.bytes(Direction.TO_SERVER) - before, isFlushed);
+        } finally {
+            waiting.dispose();
+        }
+    }
+
+    /** All of them have a place, unless the server is away for too long: then they are cut off on their way there. */
+    private void awaitQueues(Strike strike) throws InterruptedException {
+        long startNanos = System.nanoTime();
+        while (System.nanoTime() - startNanos < QUEUES_WITHIN.toNanos()) {
+            long[] waiting = new long[1];
+            boolean isTold = Orders.attempt(server, redis -> {
+                for (String name : names(strike)) {
+                    String lock = "holdfast:{%s}:mutex".formatted(name);
+                    waiting[0] += redis.llen(lock + ":front") + redis.zcard(lock + ":queue");
+                }
+                return waiting;
+            });
+            if (isTold && waiting[0] >= WAITERS) {
+                return;
+            }
+            Strike.last(LOOK);
+        }
+    }
+
+    /** Other faults may fail it in between: a rotated password, for example. */
+    private static Mono<Void> serve(LockClient client, String name) {
+        return client.lock(name)
+                .acquire()
+                .flatMap(LockLease::release)
+                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, RETRY));
+    }
+
+    private void judge(int done, Duration took, long bytes, boolean isFlushed) {
+        String how = "a crowd that was cut off%s: %d of %d waiters served in %s ms, for %d bytes"
+                .formatted(isFlushed ? " without scripts" : "", done, WAITERS, took.toMillis(), bytes);
+        System.err.println(how);
+        long most = WAITERS * (BYTES_OF_A_WAITER + took.toMillis() * BYTES_OF_A_WAITER_IN_A_SECOND / 1_000);
+        if (done < WAITERS || bytes > most) {
+            complaints.add(how + ", at most " + most);
+        }
+    }
+
+    private static List<String> names(Strike strike) {
+        return IntStream.range(0, LOCKS)
+                .mapToObj(i -> "crowd-%d-%d".formatted(strike.choice(), i))
+                .toList();
+    }
+
+    /** Without a fault it takes seconds. */
+    private Duration limit() {
+        return Afterwards.limit(terms);
+    }
+}

@@ -1,0 +1,166 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.testkit.server.PostgresServer;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * What happens to a PostgreSQL that takes no more writes or no more connections. None of it makes a server forget. Its faults come one after the
+ * other with those that kill and promote servers: what is changed here must not outlive a promotion.
+ */
+final class PostgresOperator {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration GONE_WITHIN = Duration.ofSeconds(90);
+    private static final Duration LOOK = Duration.ofMillis(50);
+
+    private static final List<String> TABLES = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
+
+    /** What the server says when a table cannot grow. A disk of its own for it would need rights that a build has not. */
+    private static final String FULL = """
+            create or replace function disk_is_full() returns trigger language plpgsql as $$
+            begin
+              raise exception 'could not extend file "base/5/16395": No space left on device'
+                using errcode = 'disk_full', hint = 'Check free disk space.';
+            end $$""";
+
+    /** Several connect at a time, as many as the server may have, and some more. */
+    private static final int STRANGERS = 130;
+
+    private static final int AT_A_TIME = 8;
+
+    private final Supplier<PostgresServer> primary;
+    private final Function<PostgresServer, PostgresServer> replicaOf;
+
+    PostgresOperator(Supplier<PostgresServer> primary, Function<PostgresServer, PostgresServer> replicaOf) {
+        this.primary = primary;
+        this.replicaOf = replicaOf;
+    }
+
+    Map<FaultKind, Strike.Fault> faults() {
+        return Map.of(
+                FaultKind.DISK_FULL, this::fillDisk,
+                FaultKind.READ_ONLY, this::takeNoWrites,
+                FaultKind.CONNECTIONS_USED_UP, this::useUpConnections);
+    }
+
+    /** Without room for new rows; in half of the strikes also without room for new versions of rows. */
+    private void fillDisk(Strike strike) throws InterruptedException {
+        PostgresServer server = primary.get();
+        String verbs = strike.other(2) == 0 ? "insert" : "insert or update";
+        insist(server, FULL);
+        try {
+            for (String table : TABLES) {
+                insist(
+                        server,
+                        "create or replace trigger disk_is_full before %s on %s execute function disk_is_full()"
+                                .formatted(verbs, table));
+            }
+            strike.last();
+        } finally {
+            for (String table : TABLES) {
+                insist(server, "drop trigger if exists disk_is_full on " + table);
+            }
+        }
+        Await.until(
+                "the replica has room too",
+                GONE_WITHIN,
+                LOOK,
+                () -> answers(replicaOf.apply(server), "select 1 from pg_trigger where tgname = 'disk_is_full'")
+                        .equals(List.of()));
+    }
+
+    private void takeNoWrites(Strike strike) throws InterruptedException {
+        PostgresServer server = primary.get();
+        insist(server, "alter system set default_transaction_read_only = on");
+        try {
+            insist(server, "select pg_reload_conf()");
+            strike.last();
+        } finally {
+            insist(server, "alter system reset default_transaction_read_only");
+            insist(server, "select pg_reload_conf()");
+        }
+    }
+
+    /** Strangers take what there is, and clients lose some of their connections. */
+    private void useUpConnections(Strike strike) throws InterruptedException {
+        PostgresServer server = primary.get();
+        List<Connection> taken = new CopyOnWriteArrayList<>();
+        try {
+            take(server, taken);
+            endSome(taken);
+            take(server, taken);
+            strike.last();
+        } finally {
+            Flux.fromIterable(taken)
+                    .flatMap(connection -> Mono.from(connection.close()).onErrorComplete(), AT_A_TIME)
+                    .then()
+                    .timeout(PATIENCE)
+                    .onErrorComplete()
+                    .block();
+        }
+    }
+
+    /** Each that comes too late, or to a server that is away, gets none. */
+    private static void take(PostgresServer server, List<Connection> taken) {
+        Flux.range(0, STRANGERS)
+                .flatMap(
+                        i -> Mono.<Connection>from(
+                                        PostgresAddress.direct(server.port()).create())
+                                .doOnNext(taken::add)
+                                .onErrorComplete(),
+                        AT_A_TIME)
+                .then()
+                .timeout(PATIENCE)
+                .onErrorComplete()
+                .block();
+    }
+
+    /** By a connection that is there already. */
+    private static void endSome(List<Connection> taken) {
+        if (!taken.isEmpty()) {
+            Flux.from(taken.get(0).createStatement("""
+                            select pg_terminate_backend(pid) from pg_stat_activity
+                             where backend_type = 'client backend' and pid <> pg_backend_pid() and random() < 0.4""").execute())
+                    .concatMap(result -> result.map(row -> true))
+                    .then()
+                    .timeout(PATIENCE)
+                    .onErrorComplete()
+                    .block();
+        }
+    }
+
+    /** The first column; while the server is away, why it has not answered. */
+    private static List<String> answers(PostgresServer server, String sql) {
+        try {
+            return PostgresStore.texts(PostgresAddress.direct(server.port()), sql, PATIENCE);
+        } catch (RuntimeException away) {
+            return List.of(away.toString());
+        }
+    }
+
+    /** Until it is done: a busy server may give up on a lock of a table, or end this connection too. */
+    private static void insist(PostgresServer server, String sql) throws InterruptedException {
+        insist(() -> server, sql);
+    }
+
+    /** By whichever server is the one to ask at that moment. */
+    static void insist(Supplier<PostgresServer> server, String sql) throws InterruptedException {
+        Await.until("done: " + sql, GONE_WITHIN, LOOK, () -> {
+            try {
+                List<String> unused =
+                        PostgresStore.texts(PostgresAddress.direct(server.get().port()), sql, PATIENCE);
+                return true;
+            } catch (RuntimeException refused) {
+                return false;
+            }
+        });
+    }
+}

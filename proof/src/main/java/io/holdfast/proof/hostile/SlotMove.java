@@ -1,0 +1,80 @@
+package io.holdfast.proof.hostile;
+
+import io.holdfast.testkit.server.RedisServer;
+import io.lettuce.core.MigrateArgs;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.SlotHash;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/** Moves the slot of a lock from one master of a cluster to another, as redis-cli does: key by key, while the lock is used. */
+final class SlotMove {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final int KEYS_AT_A_TIME = 10;
+    private static final long MIGRATES_WITHIN_MILLIS = 2_000;
+
+    private final List<RedisServer> masters;
+    private final int slot;
+
+    /**
+     * Of this lock.
+     *
+     * @param masters by the slots that they have at home: each has as many
+     */
+    SlotMove(Resource resource, List<RedisServer> masters) {
+        this.masters = masters;
+        slot = SlotHash.getSlot(("{" + resource.key().name() + "}").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Where the slot belongs. */
+    int home() {
+        return slot * masters.size() / SlotHash.SLOT_COUNT;
+    }
+
+    /** Half of the keys go before the time of the strike, and half after it. */
+    void go(int from, int to, Strike strike) throws InterruptedException {
+        RedisServer source = masters.get(from);
+        RedisServer target = masters.get(to);
+        String sourceId = RedisStore.ask(source.port(), redis -> redis.clusterMyId());
+        String targetId = RedisStore.ask(target.port(), redis -> redis.clusterMyId());
+        Orders.insist(target, redis -> redis.clusterSetSlotImporting(slot, sourceId));
+        Orders.insist(source, redis -> redis.clusterSetSlotMigrating(slot, targetId));
+        for (String key : some(source)) {
+            boolean unused = migrated(source, target, key);
+            Strike.last(strike.time().dividedBy(KEYS_AT_A_TIME));
+        }
+        // The new owner first: the old one would hand the slot on otherwise. A new key may come until it is told.
+        Await.until("the slot is empty", PATIENCE, LOOK, () -> isEmptied(source, target));
+        Orders.insist(target, redis -> redis.clusterSetSlotNode(slot, targetId));
+        for (RedisServer master : masters) {
+            Orders.insist(master, redis -> redis.clusterSetSlotNode(slot, targetId));
+        }
+    }
+
+    private boolean isEmptied(RedisServer source, RedisServer target) {
+        List<String> keys = some(source);
+        keys.forEach(key -> {
+            boolean unused = migrated(source, target, key);
+        });
+        return keys.isEmpty() && RedisStore.ask(source.port(), redis -> redis.clusterCountKeysInSlot(slot)) == 0;
+    }
+
+    private List<String> some(RedisServer source) {
+        return RedisStore.ask(source.port(), redis -> redis.clusterGetKeysInSlot(slot, KEYS_AT_A_TIME));
+    }
+
+    /** An answer that was lost leaves the key at both; the source has what counts. */
+    private static boolean migrated(RedisServer source, RedisServer target, String key) {
+        MigrateArgs<String> overwriting = MigrateArgs.Builder.<String>replace().key(key);
+        return Orders.attempt(source, redis -> {
+            try {
+                return redis.migrate(target.host(), target.port(), 0, MIGRATES_WITHIN_MILLIS, overwriting);
+            } catch (RedisCommandExecutionException refused) {
+                return false;
+            }
+        });
+    }
+}
