@@ -280,7 +280,14 @@ final class Leadership {
                 change(ask, written),
                 by,
                 () -> done.accept(new Answer(
-                        written.code(), written.path(), null, null, written.zxid(), ask.session(), written.codes(), 0)));
+                        written.code(),
+                        written.path(),
+                        null,
+                        null,
+                        written.zxid(),
+                        ask.session(),
+                        written.codes(),
+                        0)));
     }
 
     /** Tells that server when it has all that is proposed now; at once, when nothing is. */
@@ -358,9 +365,7 @@ final class Leadership {
                         : new Written(Code.NONODE, path, zxid, null);
             }
             case CREATE_CONTAINER -> {
-                Code code = head.has(path)
-                        ? Code.NODEEXISTS
-                        : head.has(ZooTree.parentOf(path)) ? Code.OK : Code.NONODE;
+                Code code = head.has(path) ? Code.NODEEXISTS : head.has(ZooTree.parentOf(path)) ? Code.OK : Code.NONODE;
                 yield new Written(code, path, zxid, null);
             }
             case DELETE, SET -> new Written(head.has(path) ? Code.OK : Code.NONODE, path, zxid, null);

@@ -139,6 +139,7 @@ final class RedisMemory {
 
     /** While a command of the master is applied, which alone decides what has expired. */
     private boolean isApplying;
+
     private Guard guard = command -> {};
 
     RedisMemory(LongSupplier micros, Channels channels) {
@@ -261,7 +262,9 @@ final class RedisMemory {
     private List<String> absolute(List<String> command) {
         if (command.get(0).equals("PEXPIRE")) {
             return List.of("PEXPIREAT", command.get(1), Long.toString(millis() + number(command.get(2))));
-        } else if (command.get(0).equals("SET") && command.size() == 5 && command.get(3).equals("PX")) {
+        } else if (command.get(0).equals("SET")
+                && command.size() == 5
+                && command.get(3).equals("PX")) {
             String time = Long.toString(millis() + number(command.get(4)));
             return List.of("SET", command.get(1), command.get(2), "PXAT", time);
         }
