@@ -4,6 +4,7 @@ import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** Commands of an operator to a server that another fault may have killed or frozen at that moment. */
@@ -40,5 +41,17 @@ final class Orders {
     static void insist(RedisServer server, Function<RedisCommands<String, String>, Object> order)
             throws InterruptedException {
         Await.until("an order is obeyed by " + server, PATIENCE, LOOK, () -> attempt(server, order));
+    }
+
+    /** What the server answers, as soon as it does. */
+    static <T> T answer(RedisServer server, Function<RedisCommands<String, String>, T> question)
+            throws InterruptedException {
+        return Await.some("an answer of " + server, PATIENCE, LOOK, () -> {
+            try {
+                return Optional.of(RedisStore.ask(server.port(), question));
+            } catch (IllegalStateException away) {
+                return Optional.empty();
+            }
+        });
     }
 }

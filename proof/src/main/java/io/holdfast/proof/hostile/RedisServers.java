@@ -173,9 +173,8 @@ final class RedisServers implements Deployment {
     }
 
     private void pause(Strike strike) throws InterruptedException {
-        String unused = RedisStore.ask(
-                strike.oneOf(servers).port(),
-                redis -> redis.clientPause(strike.time().toMillis()));
+        boolean unused = Orders.attempt(
+                strike.oneOf(servers), redis -> redis.clientPause(strike.time().toMillis()));
         strike.last();
     }
 

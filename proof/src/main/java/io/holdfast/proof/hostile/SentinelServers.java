@@ -94,8 +94,8 @@ final class SentinelServers implements Deployment {
     }
 
     /** As one who starts a server again would do. Left alone, as in the other cases, it takes the sentinels eight seconds and more. */
-    private static void follow(RedisServer replica, RedisServer master) {
-        String unused = RedisStore.ask(replica.port(), redis -> redis.replicaof(master.host(), master.port()));
+    private static void follow(RedisServer replica, RedisServer master) throws InterruptedException {
+        Orders.insist(replica, redis -> redis.replicaof(master.host(), master.port()));
     }
 
     private void freezeMaster(Strike strike) throws InterruptedException {
@@ -141,7 +141,7 @@ final class SentinelServers implements Deployment {
     /** Two short silences in a row could look like a failover to the sentinels; this one is shorter than they wait. */
     private void pauseMaster(Strike strike) throws InterruptedException {
         long millis = Math.min(200, strike.time().toMillis());
-        String unused = RedisStore.ask(master().port(), redis -> redis.clientPause(millis));
+        boolean unused = Orders.attempt(master(), redis -> redis.clientPause(millis));
         Strike.last(Duration.ofMillis(millis));
     }
 

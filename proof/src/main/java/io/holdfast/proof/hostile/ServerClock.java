@@ -27,8 +27,8 @@ final class ServerClock {
             "clocks of servers that are set: there is no libfaketime (Debian package faketime, or -D" + LIBRARY
                     + "=path)";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration LOOK = Duration.ofMillis(5);
+    /** A server may be frozen by another fault. */
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private static final List<String> USUAL_PLACES = List.of(
             "/usr/lib/x86_64-linux-gnu/faketime",
@@ -39,6 +39,9 @@ final class ServerClock {
 
     private final Path library;
     private final Path file;
+
+    /** How much later than the true time it shows. Written by the thread that sets it. */
+    private long shownMillis;
 
     private ServerClock(Path library, Path file) {
         this.library = library;
@@ -78,17 +81,20 @@ final class ServerClock {
 
     /** Returns when the server shows a time that is this much later, or earlier, than the true one. */
     void set(RedisServer server, Duration later) throws InterruptedException {
-        long before = difference(server);
+        long before = shownMillis;
         write(later);
-        Await.until("the clock of %s is set".formatted(server), PATIENCE, LOOK, () -> {
-            long now = difference(server);
-            return Math.abs(now - later.toMillis()) < Math.abs(now - before);
-        });
+        long startNanos = System.nanoTime();
+        for (long now = before; Math.abs(now - later.toMillis()) > Math.abs(now - before); now = difference(server)) {
+            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                throw new IllegalStateException("the clock of %s does not follow".formatted(server));
+            }
+        }
+        shownMillis = later.toMillis();
     }
 
     /** In milliseconds, as exact as one round trip. */
-    private static long difference(RedisServer server) {
-        List<String> time = RedisStore.ask(server.port(), redis -> redis.time());
+    private static long difference(RedisServer server) throws InterruptedException {
+        List<String> time = Orders.answer(server, redis -> redis.time());
         long micros = Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
         return micros / 1_000 - System.currentTimeMillis();
     }

@@ -38,8 +38,8 @@ final class SlotMove {
     void go(int from, int to, Strike strike) throws InterruptedException {
         RedisServer source = masters.get(from);
         RedisServer target = masters.get(to);
-        String sourceId = RedisStore.ask(source.port(), redis -> redis.clusterMyId());
-        String targetId = RedisStore.ask(target.port(), redis -> redis.clusterMyId());
+        String sourceId = Orders.answer(source, redis -> redis.clusterMyId());
+        String targetId = Orders.answer(target, redis -> redis.clusterMyId());
         Orders.insist(target, redis -> redis.clusterSetSlotImporting(slot, sourceId));
         Orders.insist(source, redis -> redis.clusterSetSlotMigrating(slot, targetId));
         for (String key : some(source)) {
@@ -47,23 +47,29 @@ final class SlotMove {
             Strike.last(strike.time().dividedBy(KEYS_AT_A_TIME));
         }
         // The new owner first: the old one would hand the slot on otherwise. A new key may come until it is told.
-        Await.until("the slot is empty", PATIENCE, LOOK, () -> isEmptied(source, target));
+        long startNanos = System.nanoTime();
+        while (!isEmptied(source, target)) {
+            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                throw new IllegalStateException("slot %d is not empty within %s".formatted(slot, PATIENCE));
+            }
+            Strike.last(LOOK);
+        }
         Orders.insist(target, redis -> redis.clusterSetSlotNode(slot, targetId));
         for (RedisServer master : masters) {
             Orders.insist(master, redis -> redis.clusterSetSlotNode(slot, targetId));
         }
     }
 
-    private boolean isEmptied(RedisServer source, RedisServer target) {
+    private boolean isEmptied(RedisServer source, RedisServer target) throws InterruptedException {
         List<String> keys = some(source);
         keys.forEach(key -> {
             boolean unused = migrated(source, target, key);
         });
-        return keys.isEmpty() && RedisStore.ask(source.port(), redis -> redis.clusterCountKeysInSlot(slot)) == 0;
+        return keys.isEmpty();
     }
 
-    private List<String> some(RedisServer source) {
-        return RedisStore.ask(source.port(), redis -> redis.clusterGetKeysInSlot(slot, KEYS_AT_A_TIME));
+    private List<String> some(RedisServer source) throws InterruptedException {
+        return Orders.answer(source, redis -> redis.clusterGetKeysInSlot(slot, KEYS_AT_A_TIME));
     }
 
     /** An answer that was lost leaves the key at both; the source has what counts. */
