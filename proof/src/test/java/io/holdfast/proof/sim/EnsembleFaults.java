@@ -47,9 +47,7 @@ final class EnsembleFaults {
         for (int i = 0; losesLeaders && i < 2; i++) {
             world.at(
                     chances.nextLong(nanos),
-                    chances.nextBoolean()
-                            ? () -> partition(unlessOver)
-                            : () -> unlessOver.accept(this::loseTheLeader));
+                    chances.nextBoolean() ? () -> partition(unlessOver) : () -> unlessOver.accept(this::loseTheLeader));
         }
         if (losesTheMajority) {
             world.at(chances.nextLong(nanos), () -> unlessOver.accept(this::loseTheMajority));
@@ -70,17 +68,20 @@ final class EnsembleFaults {
 
     /** As soon as somebody who holds a lock is connected to the leader, usually: these two are cut off from all others. */
     private void partition(Consumer<Runnable> unlessOver) {
-        unlessOver.accept(() -> servers.stream().filter(ZooServer::leads).findFirst().ifPresent(leader -> {
-            Host holder = hosts.stream()
-                    .filter(it -> holds.test(it) && isConnected(it, leader))
-                    .findFirst()
-                    .orElse(null);
-            if (holder == null && chances.nextInt(100) > 0) {
-                world.after(lease / 20, () -> partition(unlessOver));
-            } else {
-                cutOff(leader, holder, chances.nextLong(lease, 4 * lease));
-            }
-        }));
+        unlessOver.accept(() -> servers.stream()
+                .filter(ZooServer::leads)
+                .findFirst()
+                .ifPresent(leader -> {
+                    Host holder = hosts.stream()
+                            .filter(it -> holds.test(it) && isConnected(it, leader))
+                            .findFirst()
+                            .orElse(null);
+                    if (holder == null && chances.nextInt(100) > 0) {
+                        world.after(lease / 20, () -> partition(unlessOver));
+                    } else {
+                        cutOff(leader, holder, chances.nextLong(lease, 4 * lease));
+                    }
+                }));
     }
 
     /**

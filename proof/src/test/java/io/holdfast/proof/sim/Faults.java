@@ -115,15 +115,18 @@ final class Faults {
     private void lastWords(Host host) {
         long lease = plan.lease().toNanos();
         List<? extends Server> all = store.servers();
-        all.stream().filter(it -> !isLeader(it) && EnsembleFaults.isConnected(host, it)).findFirst().ifPresent(last -> {
-            long nanos = world.between(lease / 12, lease / 5);
-            all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
-            world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
-                if (!isOver) {
-                    last.crash(world.between(0, lease), false);
-                }
-            });
-        });
+        all.stream()
+                .filter(it -> !isLeader(it) && EnsembleFaults.isConnected(host, it))
+                .findFirst()
+                .ifPresent(last -> {
+                    long nanos = world.between(lease / 12, lease / 5);
+                    all.forEach(it -> network.stall(host.name(), it.name(), it == last ? nanos : 2 * lease));
+                    world.after(nanos + world.between(World.ms(2), lease / 40), () -> {
+                        if (!isOver) {
+                            last.crash(world.between(0, lease), false);
+                        }
+                    });
+                });
     }
 
     private static boolean isLeader(Server server) {

@@ -16,7 +16,8 @@ final class SessionTimers {
         boolean isOver;
 
         /** Which server its last connection is to: what comes through another one is refused. */
-        @Nullable ZooServer owner;
+        @Nullable
+        ZooServer owner;
     }
 
     private final World world;

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param by the server whose client has asked for it; null when nobody has
  * @param done told when that server has applied it, if it still follows the leader that has proposed it
  */
-record Transaction(long zxid, Consumer<ZooTree> change, @Nullable ZooServer by, Runnable done) {
+record Transaction(
+        long zxid, Consumer<ZooTree> change, @Nullable ZooServer by, Runnable done) {
 
     /** For a server that begins to follow: who has asked for it is not connected any more. */
     Transaction unanswered() {

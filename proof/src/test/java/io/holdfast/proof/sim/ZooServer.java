@@ -208,8 +208,8 @@ public final class ZooServer extends Server implements ZooTree.Observer {
                 }
             });
         } else if (ask.kind() == Ask.Kind.SYNC) {
-            toLeader(leader -> leader.behindWhatIsProposed(
-                    this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
+            toLeader(leader ->
+                    leader.behindWhatIsProposed(this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
         } else {
             reply(connection, answer, read(connection, ask));
         }
