@@ -228,9 +228,7 @@ final class Mutants {
 
     /** Found so seldom that no build waits for them. */
     static List<Hunt> foundSeldom() {
-        return hunts(
-                StoreKind.ZOOKEEPER,
-                Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE));
+        return hunts(StoreKind.ZOOKEEPER, Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE));
     }
 
     private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {
