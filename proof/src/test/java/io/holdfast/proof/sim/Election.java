@@ -38,7 +38,7 @@ final class Election {
             return;
         }
         List<ZooPeer> voters = ensemble.peers().stream()
-                .filter(it -> it == peer || it.isLooking() && isHeardBy(peer, it))
+                .filter(it -> it == peer || (it.isLooking() && isHeardBy(peer, it)))
                 .toList();
         if (voters.size() <= ensemble.peers().size() / 2) {
             join(peer);

@@ -36,7 +36,8 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
                         Mutants.ofCluster(),
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
-                        Mutants.ofHandOver())
+                        Mutants.ofHandOver(),
+                        Mutants.foundSeldom())
                 .flatMap(List::stream)
                 .filter(hunt -> hunt.kind() == store)
                 .forEach(hunt -> {

@@ -2,7 +2,6 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.proof.sim.ZooServer.Answer;
 import io.holdfast.proof.sim.ZooServer.Ask;
-import io.holdfast.proof.sim.ZooTree.Node;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -17,9 +16,6 @@ import org.apache.zookeeper.KeeperException.Code;
  * up at the end of a tick if it has not heard of a majority for the sync limit.
  */
 final class Leadership {
-
-    /** What a write comes to. */
-    private record Written(Code code, String path, long zxid, List<Code> codes) {}
 
     /** A server that waits until it has all that was proposed before. */
     private record Sync(long zxid, ZooServer by, Runnable done) {}
@@ -148,7 +144,8 @@ final class Leadership {
         link.isForwarded = true;
         ZooTree state = new ZooTree(null);
         state.become(peer.tree());
-        List<Transaction> proposed = peer.log();
+        List<Transaction> proposed =
+                peer.log().stream().map(Transaction::unanswered).toList();
         link.toFollower(() -> link.follower().take(link, epoch, state, proposed));
     }
 
@@ -230,7 +227,7 @@ final class Leadership {
         }
     }
 
-    void expire() {
+    private void expire() {
         sessions.expire();
     }
 
@@ -273,26 +270,20 @@ final class Leadership {
 
     /** Tells that server when it has applied it. */
     void write(Ask ask, ZooServer by, Consumer<Answer> done) {
-        expire(); // what has ended by now takes an earlier number
-        Written written = prepare(ask);
-        propose(
-                written.zxid(),
-                change(ask, written),
-                by,
-                () -> done.accept(new Answer(
-                        written.code(),
-                        written.path(),
-                        null,
-                        null,
-                        written.zxid(),
-                        ask.session(),
-                        written.codes(),
-                        0)));
+        // What has ended by now takes an earlier number.
+        boolean isOver = ask.session() != 0 && !sessions.isAlive(ask.session());
+        PreparedWrite write = isOver ? PreparedWrite.ofNobody(ask) : PreparedWrite.of(ask, head, lastZxid + 1);
+        boolean isDeleted = ask.kind() == Ask.Kind.DELETE && write.code() == Code.OK;
+        if (isDeleted && ensemble.reaping() != null && ensemble.reaping().nextBoolean()) {
+            world.after(ensemble.reaping().nextLong(World.ms(1)), () -> byItself(this::reap));
+        }
+        long zxid = ++lastZxid;
+        propose(zxid, write.change(), by, () -> done.accept(write.answer(ask, zxid)));
     }
 
     /** Tells that server when it has all that is proposed now; at once, when nothing is. */
     void behindWhatIsProposed(ZooServer by, Runnable done) {
-        if (peer.log().isEmpty()) {
+        if (peer.hasAppliedAll()) {
             tell(by, done);
         } else {
             syncs.add(new Sync(lastZxid, by, done));
@@ -349,76 +340,5 @@ final class Leadership {
             Sync sync = syncs.removeFirst();
             tell(sync.by(), sync.done());
         }
-    }
-
-    private Written prepare(Ask ask) {
-        String path = ask.path();
-        long zxid = ++lastZxid;
-        if (ask.session() != 0 && !sessions.isAlive(ask.session())) {
-            return new Written(Code.SESSIONEXPIRED, path, zxid, null);
-        }
-        return switch (ask.kind()) {
-            case CREATE_SEQUENTIAL -> {
-                String parent = ZooTree.parentOf(path);
-                yield head.has(parent)
-                        ? new Written(Code.OK, numbered(path, head.nextNumber(parent)), zxid, null)
-                        : new Written(Code.NONODE, path, zxid, null);
-            }
-            case CREATE_CONTAINER -> {
-                Code code = head.has(path) ? Code.NODEEXISTS : head.has(ZooTree.parentOf(path)) ? Code.OK : Code.NONODE;
-                yield new Written(code, path, zxid, null);
-            }
-            case DELETE, SET -> new Written(head.has(path) ? Code.OK : Code.NONODE, path, zxid, null);
-            case CHECK -> {
-                List<Code> codes = new ArrayList<>();
-                boolean isOk = true;
-                for (String one : ask.paths()) {
-                    codes.add(!isOk ? Code.RUNTIMEINCONSISTENCY : head.has(one) ? Code.OK : Code.NONODE);
-                    isOk &= codes.get(codes.size() - 1) == Code.OK;
-                }
-                yield new Written(isOk ? Code.OK : Code.NONODE, path, zxid, codes);
-            }
-            default -> throw new IllegalStateException("no write: " + ask);
-        };
-    }
-
-    private Consumer<ZooTree> change(Ask ask, Written written) {
-        if (written.code() != Code.OK) {
-            return tree -> {};
-        }
-        String path = written.path();
-        long zxid = written.zxid();
-        return switch (ask.kind()) {
-            case CREATE_SEQUENTIAL -> {
-                String queue = ZooTree.parentOf(path);
-                int number = head.nextNumber(queue);
-                Node node = new Node(ask.session(), zxid, zxid, "");
-                yield tree -> {
-                    tree.counted(queue, number);
-                    tree.put(path, node);
-                };
-            }
-            case CREATE_CONTAINER -> {
-                Node node = new Node(0, zxid, zxid, "");
-                yield tree -> tree.put(path, node);
-            }
-            case DELETE -> {
-                if (ensemble.reaping() != null && ensemble.reaping().nextBoolean()) {
-                    world.after(ensemble.reaping().nextLong(World.ms(1)), () -> byItself(this::reap));
-                }
-                yield tree -> tree.remove(path);
-            }
-            case SET -> {
-                Node before = head.get(path);
-                Node node = new Node(before.owner(), before.czxid(), zxid, ask.data());
-                yield tree -> tree.set(path, node);
-            }
-            default -> tree -> {};
-        };
-    }
-
-    private static String numbered(String path, int number) {
-        String digits = Integer.toString(number);
-        return path + "0".repeat(Math.max(0, 10 - digits.length())) + digits;
     }
 }

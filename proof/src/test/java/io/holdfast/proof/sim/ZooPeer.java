@@ -92,6 +92,10 @@ final class ZooPeer {
         return log.isEmpty() ? tree.zxid() : log.getLast().zxid();
     }
 
+    boolean hasAppliedAll() {
+        return log.isEmpty();
+    }
+
     List<Transaction> log() {
         return List.copyOf(log);
     }
