@@ -86,7 +86,7 @@ public final class ClusterNode extends SimulatedRedis {
         String refusal = refusal(keys, isAsking);
         if (refusal != null) {
             world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, refusal);
-            return new Refusal(refusal);
+            return new Refusal(mutant.refusal().apply(refusal));
         }
         int slot = slotOf(keys.get(0));
         if (migrating.containsKey(slot) || importing.contains(slot)) {

@@ -27,11 +27,13 @@ final class Mutant {
     private final String name;
     private UnaryOperator<String> script = it -> it;
     private UnaryOperator<List<String>> keys = it -> it;
+    private UnaryOperator<String> refusal = it -> it;
     private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
     private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
     private boolean hasQuarantine = true;
     private boolean areClocksTogether = true;
+    private boolean movesAreLeftAlone = true;
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
@@ -61,6 +63,10 @@ final class Mutant {
         return of(name, it -> it.keys = wrong);
     }
 
+    static Mutant refusal(String name, UnaryOperator<String> wrong) {
+        return of(name, it -> it.refusal = wrong);
+    }
+
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
         return of(name, it -> it.member = wrong);
     }
@@ -84,6 +90,11 @@ final class Mutant {
     /** Not of the product: of what it assumes of the servers of a cluster. */
     static Mutant withClocksApart() {
         return of("masters whose clocks differ", it -> it.areClocksTogether = false);
+    }
+
+    /** As {@link #withClocksApart}. */
+    static Mutant withFailoversDuringMoves() {
+        return of("failover in the middle of a move", it -> it.movesAreLeftAlone = false);
     }
 
     static Mutant lock(String name, BiFunction<Host, ReactiveLock, ReactiveLock> wrong) {
@@ -117,6 +128,11 @@ final class Mutant {
         return keys;
     }
 
+    /** What the client takes the answer of a server that refuses a call for. */
+    UnaryOperator<String> refusal() {
+        return refusal;
+    }
+
     /** What becomes of the back end of one server. */
     BiFunction<Host, LockBackend, LockBackend> member() {
         return member;
@@ -140,6 +156,11 @@ final class Mutant {
     /** Whether all servers of a cluster have the same time. */
     boolean areClocksTogether() {
         return areClocksTogether;
+    }
+
+    /** Whether no master is replaced while one of its slots is moved. */
+    boolean movesAreLeftAlone() {
+        return movesAreLeftAlone;
     }
 
     /** What becomes of the locks that users have. */
