@@ -51,7 +51,10 @@ final class ClusterStore implements Store {
         if (planned.is(Plan.Weather.CALM)) {
             // Waiters keep their order when the slot of a channel moves, and only then.
             for (int i = world.below(3); i > 0; i--) {
-                within(nanos, isOver, () -> someChannel().ifPresent(slot -> cluster.move(slot, World.ms(1), World.ms(1))));
+                within(
+                        nanos,
+                        isOver,
+                        () -> someChannel().ifPresent(slot -> cluster.move(slot, World.ms(1), World.ms(1))));
             }
             return;
         }

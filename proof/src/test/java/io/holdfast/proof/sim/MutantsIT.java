@@ -33,7 +33,8 @@ class MutantsIT {
     @MethodSource("hunts")
     void isCaughtWithinTheStatedNumberOfSchedules(Hunt hunt) {
         Optional<Schedule.Result> caught = hunt.run();
-        caught.ifPresent(result -> System.out.println(hunt + ": seed " + result.seed() + ", " + result.violations().get(0)));
+        caught.ifPresent(result -> System.out.println(
+                hunt + ": seed " + result.seed() + ", " + result.violations().get(0)));
         assertThat(caught)
                 .as(
                         "'%s' on %s within %d schedules from seed %d on",
