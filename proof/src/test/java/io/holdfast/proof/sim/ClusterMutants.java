@@ -25,16 +25,9 @@ final class ClusterMutants {
             Mutant.withFailoversDuringMoves(),
             Mutant.script("grant before it is known who hears it", HINT, GRANT),
             Mutant.refusal("redirection read as any other error", ClusterMutants::tryAgain),
-            Mutant.script("message to the sharded channel only", "and receivers > 0 then", "then"),
-            Mutant.keys("scripts that name the record only", ClusterMutants::recordOnly),
             Mutant.backend(
                     "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),
         };
-    }
-
-    /** As outside of a cluster, where the script of a mutex makes the names of the other keys. */
-    private static List<String> recordOnly(List<String> keys) {
-        return keys.get(0).endsWith(":mutex") && keys.size() == 6 ? keys.subList(0, 1) : keys;
     }
 
     private static String tryAgain(String refusal) {

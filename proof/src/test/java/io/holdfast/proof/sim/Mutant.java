@@ -26,7 +26,6 @@ final class Mutant {
 
     private final String name;
     private UnaryOperator<String> script = it -> it;
-    private UnaryOperator<List<String>> keys = it -> it;
     private UnaryOperator<String> refusal = it -> it;
     private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
@@ -57,10 +56,6 @@ final class Mutant {
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
         return of(name, it -> it.script = wrong);
-    }
-
-    static Mutant keys(String name, UnaryOperator<List<String>> wrong) {
-        return of(name, it -> it.keys = wrong);
     }
 
     static Mutant refusal(String name, UnaryOperator<String> wrong) {
@@ -121,11 +116,6 @@ final class Mutant {
     /** What becomes of each script. */
     UnaryOperator<String> script() {
         return script;
-    }
-
-    /** What becomes of the keys that a call of a script names. */
-    UnaryOperator<List<String>> keys() {
-        return keys;
     }
 
     /** What the client takes the answer of a server that refuses a call for. */

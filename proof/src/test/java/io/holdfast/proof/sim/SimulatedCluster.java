@@ -213,7 +213,7 @@ final class SimulatedCluster {
 
     /** A key has left. */
     void migrated(int from) {
-        if (!movesAreLeftAlone && !losesData && world.chance(SELDOM)) {
+        if (!movesAreLeftAlone && !losesData && world.chance(0.3)) {
             handOver(from);
         }
     }

@@ -16,6 +16,7 @@ final class SlotMove {
     private final int to;
     private final long paceNanos;
     private final long mostNanos;
+    private ClusterNode lastSource;
 
     SlotMove(SimulatedCluster cluster, int slot, int from, int to, long paceNanos, long mostNanos) {
         this.cluster = cluster;
@@ -38,6 +39,12 @@ final class SlotMove {
             again(this::step, World.ms(100));
             return;
         }
+        if (lastSource != null && lastSource != source) { // the tool fails, and is started again
+            lastSource = source;
+            again(this::step, mostNanos);
+            return;
+        }
+        lastSource = source;
         if (!target.isImporting(slot)) {
             target.importSlot(slot);
         } else if (!source.isMigratingTo(slot, target)) {
