@@ -3,7 +3,6 @@ package io.holdfast.proof.sim;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -23,17 +22,16 @@ final class ClusterMutants {
     static Mutant[] all() {
         return new Mutant[] {
             Mutant.withClocksApart(),
+            Mutant.withFailoversDuringMoves(),
             Mutant.script("grant before it is known who hears it", HINT, GRANT),
-            Mutant.keys("scripts that name the record only", ClusterMutants::recordOnly),
+            Mutant.refusal("redirection read as any other error", ClusterMutants::tryAgain),
             Mutant.backend(
                     "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),
-            Mutant.backend("release that has to be tried again read as done", (host, it) -> new GivesUpReleases(it)),
         };
     }
 
-    /** As outside of a cluster, where the script of a mutex makes the names of the other keys. */
-    private static List<String> recordOnly(List<String> keys) {
-        return keys.get(0).endsWith(":mutex") && keys.size() == 6 ? keys.subList(0, 1) : keys;
+    private static String tryAgain(String refusal) {
+        return refusal.startsWith("MOVED") ? "TRYAGAIN it has moved" : refusal;
     }
 
     private static boolean isTryAgain(Throwable error) {
@@ -78,26 +76,6 @@ final class ClusterMutants {
             return answer instanceof Renewal.Unknown unknown && isTryAgain(unknown.failure())
                     ? new Renewal.Held(claim.lease())
                     : answer;
-        }
-    }
-
-    private static final class GivesUpReleases implements ForwardingLockBackend {
-
-        private final LockBackend real;
-
-        GivesUpReleases(LockBackend real) {
-            this.real = real;
-        }
-
-        @Override
-        public LockBackend delegate() {
-            return real;
-        }
-
-        @Override
-        public Mono<Ownership> release(LockClaim claim) {
-            return real.release(claim)
-                    .onErrorResume(ClusterMutants::isTryAgain, error -> Mono.just(Ownership.NOT_HELD));
         }
     }
 }

@@ -80,13 +80,12 @@ public final class ClusterNode extends SimulatedRedis {
     }
 
     @Override
-    public Object call(Wire from, boolean isSha, String script, List<String> given, List<String> args) {
-        List<String> keys = mutant.keys().apply(given);
+    public Object call(Wire from, boolean isSha, String script, List<String> keys, List<String> args) {
         boolean isAsking = asking.remove(from);
         String refusal = refusal(keys, isAsking);
         if (refusal != null) {
             world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, refusal);
-            return new Refusal(refusal);
+            return new Refusal(mutant.refusal().apply(refusal));
         }
         int slot = slotOf(keys.get(0));
         if (migrating.containsKey(slot) || importing.contains(slot)) {
@@ -96,7 +95,7 @@ public final class ClusterNode extends SimulatedRedis {
             return super.call(from, isSha, script, keys, args);
         } finally {
             memory().guard(command -> {});
-            cluster.replicate(this, given);
+            cluster.replicate(this, keys);
         }
     }
 

@@ -51,14 +51,18 @@ final class ClusterStore implements Store {
         if (planned.is(Plan.Weather.CALM)) {
             // Waiters keep their order when the slot of a channel moves, and only then.
             for (int i = world.below(3); i > 0; i--) {
-                within(nanos, isOver, () -> someChannel().ifPresent(slot -> cluster.move(slot, World.ms(1))));
+                within(
+                        nanos,
+                        isOver,
+                        () -> someChannel().ifPresent(slot -> cluster.move(slot, World.ms(1), World.ms(1))));
             }
             return;
         }
         long lease = planned.lease().toNanos();
         long pace = world.oneOf(World.ms(1), lease / 100, lease / 10, lease / 3);
+        long most = world.oneOf(lease / 3, 3 * lease);
         for (int i = 1 + world.below(3); i > 0; i--) {
-            within(nanos, isOver, () -> cluster.move(someSlot(), pace));
+            within(nanos, isOver, () -> cluster.move(someSlot(), pace, most));
         }
         for (int i = world.chance(0.3) ? 1 + world.below(2) : 0; i > 0; i--) {
             within(nanos, isOver, () -> cluster.handOver(world.below(cluster.shards())));

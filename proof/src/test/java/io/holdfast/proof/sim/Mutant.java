@@ -28,12 +28,13 @@ final class Mutant {
 
     private final String name;
     private UnaryOperator<String> script = it -> it;
-    private UnaryOperator<List<String>> keys = it -> it;
+    private UnaryOperator<String> refusal = it -> it;
     private BiFunction<Host, LockBackend, LockBackend> member = (host, it) -> it;
     private BiFunction<Host, LockBackend, LockBackend> backend = (host, it) -> it;
     private BiFunction<Duration, LockBackend, LockBackend> session = (timeout, it) -> it;
     private boolean hasQuarantine = true;
     private boolean areClocksTogether = true;
+    private boolean movesAreLeftAlone = true;
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
@@ -60,8 +61,8 @@ final class Mutant {
         return of(name, it -> it.script = wrong);
     }
 
-    static Mutant keys(String name, UnaryOperator<List<String>> wrong) {
-        return of(name, it -> it.keys = wrong);
+    static Mutant refusal(String name, UnaryOperator<String> wrong) {
+        return of(name, it -> it.refusal = wrong);
     }
 
     static Mutant member(String name, BiFunction<Host, LockBackend, LockBackend> wrong) {
@@ -94,6 +95,11 @@ final class Mutant {
         return of("masters whose clocks differ", it -> it.areClocksTogether = false);
     }
 
+    /** As {@link #withClocksApart}. */
+    static Mutant withFailoversDuringMoves() {
+        return of("failover in the middle of a move", it -> it.movesAreLeftAlone = false);
+    }
+
     static Mutant lock(String name, BiFunction<Host, ReactiveLock, ReactiveLock> wrong) {
         return of(name, it -> it.lock = wrong);
     }
@@ -120,9 +126,9 @@ final class Mutant {
         return script;
     }
 
-    /** What becomes of the keys that a call of a script names. */
-    UnaryOperator<List<String>> keys() {
-        return keys;
+    /** What the client takes the answer of a server that refuses a call for. */
+    UnaryOperator<String> refusal() {
+        return refusal;
     }
 
     /** What becomes of the back end of one server. */
@@ -148,6 +154,11 @@ final class Mutant {
     /** Whether all servers of a cluster have the same time. */
     boolean areClocksTogether() {
         return areClocksTogether;
+    }
+
+    /** Whether no master is replaced while one of its slots is moved. */
+    boolean movesAreLeftAlone() {
+        return movesAreLeftAlone;
     }
 
     /** What becomes of the locks that users have. */

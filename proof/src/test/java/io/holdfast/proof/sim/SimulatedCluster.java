@@ -36,7 +36,11 @@ final class SimulatedCluster {
     private final Map<ClusterNode, Integer> generation = new HashMap<>();
 
     private final Set<ClusterNode> incomplete = new HashSet<>();
-    private final Set<Integer> moving = new HashSet<>();
+    /** Slots that are being moved, and the shards that they leave. */
+    private final Map<Integer, Integer> moving = new HashMap<>();
+
+    private final Set<Integer> handingOver = new HashSet<>();
+    private final boolean movesAreLeftAlone;
     private long epoch;
 
     /**
@@ -60,6 +64,7 @@ final class SimulatedCluster {
         this.isOld = isOld;
         this.losesMessages = losesMessages;
         this.losesData = losesData;
+        movesAreLeftAlone = mutant.movesAreLeftAlone() && !losesData;
         truth = new ClusterView(shards);
         double rate = Clocks.rate(world);
         long ahead = Clocks.ahead(world);
@@ -206,16 +211,25 @@ final class SimulatedCluster {
         });
     }
 
+    /** A key has left. */
+    void migrated(int from) {
+        if (!movesAreLeftAlone && !losesData && world.chance(0.3)) {
+            handOver(from);
+        }
+    }
+
     /** As by CLUSTER FAILOVER: the master waits with commands until the replica has everything, and is its replica then. */
     void handOver(int shard) {
         ClusterNode old = masterOf(shard);
         ClusterNode heir = old.other();
-        if (!canReplace(old, heir) || !old.isUp()) {
+        boolean isLeftAlone = movesAreLeftAlone && moving.containsValue(shard);
+        if (!canReplace(old, heir) || !old.isUp() || isLeftAlone || !handingOver.add(shard)) {
             return;
         }
         long pause = world.between(World.ms(1), World.ms(200));
         old.pause(pause);
         world.after(pause / 2, () -> {
+            handingOver.remove(shard);
             if (masterOf(shard) == old && canReplace(old, heir) && old.isUp()) {
                 heir.memory().flush();
                 heir.memory().put(old.memory().extract(old.memory().keys()), 0);
@@ -272,11 +286,17 @@ final class SimulatedCluster {
         }
     }
 
-    /** Begins to move a slot to another shard, unless it is being moved. */
-    void move(int slot, long paceNanos) {
-        if (moving.add(slot)) {
-            int from = shardOf(slot);
-            new SlotMove(this, slot, from, (from + 1 + world.below(shards - 1)) % shards, paceNanos).step();
+    /**
+     * Begins to move a slot to another shard, unless it is being moved.
+     *
+     * @param paceNanos so long a step takes at most, usually
+     * @param mostNanos so long it may take
+     */
+    void move(int slot, long paceNanos, long mostNanos) {
+        int from = shardOf(slot);
+        if (!handingOver.contains(from) && moving.putIfAbsent(slot, from) == null) {
+            int to = (from + 1 + world.below(shards - 1)) % shards;
+            new SlotMove(this, slot, from, to, paceNanos, mostNanos).step();
         }
     }
 

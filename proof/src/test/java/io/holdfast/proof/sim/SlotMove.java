@@ -6,20 +6,26 @@ import java.util.List;
 /** An operator's tool moves one slot, as redis-cli does, step by step; what a failover has undone it does again. */
 final class SlotMove {
 
+    /** How often the tool stops for a while. */
+    private static final double STOPS = 0.1;
+
     private final SimulatedCluster cluster;
     private final World world;
     private final int slot;
     private final int from;
     private final int to;
     private final long paceNanos;
+    private final long mostNanos;
+    private ClusterNode lastSource;
 
-    SlotMove(SimulatedCluster cluster, int slot, int from, int to, long paceNanos) {
+    SlotMove(SimulatedCluster cluster, int slot, int from, int to, long paceNanos, long mostNanos) {
         this.cluster = cluster;
         world = cluster.world();
         this.slot = slot;
         this.from = from;
         this.to = to;
         this.paceNanos = paceNanos;
+        this.mostNanos = mostNanos;
     }
 
     private void again(Runnable next, long nanos) {
@@ -33,6 +39,12 @@ final class SlotMove {
             again(this::step, World.ms(100));
             return;
         }
+        if (lastSource != null && lastSource != source) { // the tool fails, and is started again
+            lastSource = source;
+            again(this::step, mostNanos);
+            return;
+        }
+        lastSource = source;
         if (!target.isImporting(slot)) {
             target.importSlot(slot);
         } else if (!source.isMigratingTo(slot, target)) {
@@ -47,7 +59,7 @@ final class SlotMove {
             }
             migrate(world.oneOf(keys), source, target);
         }
-        again(this::step, paceNanos);
+        again(this::step, world.chance(STOPS) ? mostNanos : paceNanos);
     }
 
     /** MIGRATE keeps both servers until it is done. */
@@ -58,6 +70,7 @@ final class SlotMove {
         source.memory().run(List.of("DEL", key));
         cluster.replicate(source, List.of(key));
         cluster.replicate(target, List.of(key));
+        cluster.migrated(from);
     }
 
     /** The former owner is told last. */

@@ -78,6 +78,7 @@ enum StoreKind {
         int few = switch (below()) {
             case MEMORY -> 400;
             case REDIS -> 200;
+            case CLUSTER -> 60;
             case REDLOCK -> 50;
             default -> 100;
         };
