@@ -129,9 +129,7 @@ final class ChannelTenant {
     }
 
     private String signature(String channel, String text, String seen) {
-        return secret.isEmpty()
-                ? seen
-                : SimulatedRedis.signature(secret, channel, text);
+        return secret.isEmpty() ? seen : SimulatedRedis.signature(secret, channel, text);
     }
 
     private void later(long when, String channel, String message) {

@@ -40,8 +40,7 @@ final class KeyWatches {
         } finally {
             present = null;
             if (next.remove(wire) && listeners.containsKey(wire)) {
-                keys.forEach(key -> watching
-                        .computeIfAbsent(key, it -> new LinkedHashSet<>())
+                keys.forEach(key -> watching.computeIfAbsent(key, it -> new LinkedHashSet<>())
                         .add(wire));
             }
         }

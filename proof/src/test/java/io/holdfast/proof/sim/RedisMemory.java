@@ -201,7 +201,9 @@ final class RedisMemory {
     private List<String> absolute(List<String> command) {
         if (command.get(0).equals("PEXPIRE")) {
             return List.of("PEXPIREAT", command.get(1), Long.toString(millis() + number(command.get(2))));
-        } else if (command.get(0).equals("SET") && command.size() == 5 && command.get(3).equals("PX")) {
+        } else if (command.get(0).equals("SET")
+                && command.size() == 5
+                && command.get(3).equals("PX")) {
             String time = Long.toString(millis() + number(command.get(4)));
             return List.of("SET", command.get(1), command.get(2), "PXAT", time);
         }

@@ -8,7 +8,6 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
 import io.lettuce.core.RedisURI;
-import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +44,8 @@ final class RedisStore implements Store {
         long lease = plan.lease().toNanos();
         long lag = chances.nextBoolean() ? World.ms(1) : lease / (plan.is(Plan.Weather.WILD) ? 3 : 20);
         pair = isReplicated
-                ? new RedisPair(world, lease, lag, server, new SimulatedRedis(world, "replica", rate, ahead, mutant.script()))
+                ? new RedisPair(
+                        world, lease, lag, server, new SimulatedRedis(world, "replica", rate, ahead, mutant.script()))
                 : null;
         uri = isReplicated && chances.nextBoolean()
                 ? RedisURI.Builder.sentinel("sentinel", "redis").build()

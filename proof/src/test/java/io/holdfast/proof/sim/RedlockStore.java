@@ -30,8 +30,7 @@ final class RedlockStore implements Store {
                         world, "redis" + i, Clocks.rate(world), Clocks.ahead(world), mutant.script()))
                 .toList();
         if (world.chancesOf("tenants", 0).nextInt(4) == 0) {
-            servers.forEach(
-                    it -> it.admit(new ChannelTenant(world, plan.lease().toNanos(), it::deliver)));
+            servers.forEach(it -> it.admit(new ChannelTenant(world, plan.lease().toNanos(), it::deliver)));
         }
     }
 

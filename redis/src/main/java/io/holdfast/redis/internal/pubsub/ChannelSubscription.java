@@ -314,7 +314,8 @@ final class ChannelSubscription {
 
         @Override
         public void message(String channel, String text) {
-            // A hint is published unasked. One may come from another master, by way of a server that is its replica now.
+            // A hint is published unasked. One may come from another master, by way of a server that is its replica
+            // now.
             if (mine.equals(connection) && !ChannelMessage.isHint(text)) {
                 heartbeat.heard();
             }
