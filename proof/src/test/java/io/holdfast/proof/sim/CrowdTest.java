@@ -32,7 +32,7 @@ class CrowdTest {
         Disposable unused = clients.get(0).lock("stock").acquire().subscribe(held::set);
         scene.run(Duration.ofMillis(100));
         for (int i = 0; i < WAITERS; i++) {
-            Disposable waiting = clients.get(i % processes)
+            Disposable unusedToo = clients.get(i % processes)
                     .lock("stock")
                     .withLock(lease -> Mono.fromRunnable(served::incrementAndGet))
                     .subscribe();

@@ -20,6 +20,14 @@ final class Faults {
             "BUSY Redis is busy running a script.",
             "NOPERM this user has no permissions to run the 'evalsha' command");
 
+    /** The first two lose nothing. */
+    private static final List<RedisPair.Care> CARES = List.of(
+            RedisPair.Care.WAITS,
+            RedisPair.Care.CRASHES,
+            RedisPair.Care.CRASHES_EARLY,
+            RedisPair.Care.SPLITS,
+            RedisPair.Care.DEMOTES);
+
     private final World world;
     private final Plan plan;
     private final Network network;
@@ -59,7 +67,7 @@ final class Faults {
         // With a hand-over, tokens may be ahead of the clock by what a turn uses up.
         boolean loses = plan.is(Plan.Weather.WILD) && !plan.jumps() && store.mostPerTurn() == 1;
         for (int i = 1 + chances.nextInt(3); i > 0; i--) {
-            RedisPair.Care care = RedisPair.Care.values()[chances.nextInt(loses ? 5 : 2)];
+            RedisPair.Care care = CARES.get(chances.nextInt(loses ? CARES.size() : 2));
             world.at(chances.nextLong(nanos), () -> unlessOver(() -> pair.change(care)));
         }
         if (!plan.is(Plan.Weather.CALM)) {

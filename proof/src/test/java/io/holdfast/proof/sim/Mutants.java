@@ -187,17 +187,7 @@ final class Mutants {
                         "secret that is in a message",
                         "return redis.sha1hex(secret .. ",
                         "redis.call('PUBLISH', channel, 'X ' .. secret)\nreturn redis.sha1hex(secret .. "),
-                Mutant.driver(
-                        "demotion that is not understood", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 Mutant.driver("script that is not sent again", () -> WrongDriver.errors("NOSCRIPT", "ERR no script")),
-                Mutant.driver("grant that anybody may have signed", WrongDriver::trusting),
-                Mutant.driver("confirmation by no replica", WrongDriver::contentWithNone),
-                Mutant.scripts(
-                        "token that only counts",
-                        body -> body.replace(
-                                        "math.max((tonumber(last) or 0) + 1, now, floor)",
-                                        "math.max((tonumber(last) or 0) + 1, floor)")
-                                .replace("math.max(token + 1, now, floor)", "math.max(token + 1, floor)")),
                 leastHoldThatEndsWithTheRelease(),
                 Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastLook(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),

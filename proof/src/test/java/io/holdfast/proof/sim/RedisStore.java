@@ -90,8 +90,8 @@ final class RedisStore implements Store {
     }
 
     private RedisLockBackend.Builder options(RedisLockBackend.Builder builder) {
-        builder.claimTime(plan.claimTime()).lossByPush(tracks);
-        return confirms ? builder.confirmGrants(1, plan.lease().dividedBy(10)) : builder;
+        RedisLockBackend.Builder usual = builder.claimTime(plan.claimTime()).lossByPush(tracks);
+        return confirms ? usual.confirmGrants(1, plan.lease().dividedBy(10)) : usual;
     }
 
     @Override
