@@ -61,6 +61,19 @@ enum Column {
         return share;
     }
 
+    /**
+     * How many seconds it may rise from the beginning: bounded memories of claims fill, a JVM loads classes, tables reach their size, and keys follow the
+     * rate. A second half
+     * that begins earlier tells no growth.
+     */
+    int settlesSeconds() {
+        return switch (this) {
+            case HEAP -> 1_200;
+            case STORE_BYTES, SERVER_MEMORY, KEYS -> 600;
+            default -> 0;
+        };
+    }
+
     boolean isJudged(Target target) {
         return share > 0 && !(this == SERVER_MEMORY && target.hasServersInJava());
     }

@@ -51,15 +51,19 @@ record Judgement(Column column, Optional<Trend> trend, Verdict verdict) {
 
     static Judgement of(Column column, double[] seconds, double[] values) {
         Optional<Trend> trend = Trend.ofSecondHalf(seconds, values);
+        boolean hasSettled = seconds.length > 0 && seconds[seconds.length - 1] / 2 >= column.settlesSeconds();
         return new Judgement(
-                column, trend, trend.map(it -> verdict(it, limit(column, it))).orElse(Verdict.OPEN));
+                column,
+                trend,
+                trend.map(it -> verdict(it, limit(column, it), hasSettled)).orElse(Verdict.OPEN));
     }
 
-    private static Verdict verdict(Trend trend, double limit) {
+    private static Verdict verdict(Trend trend, double limit, boolean hasSettled) {
         if (inHorizon(trend.most()) <= limit) {
             return Verdict.BOUNDED;
         }
-        return trend.least() > 0 && inHorizon(trend.slope()) > limit ? Verdict.GROWING : Verdict.OPEN;
+        boolean isGrowing = trend.least() > 0 && inHorizon(trend.slope()) > limit;
+        return isGrowing && hasSettled ? Verdict.GROWING : Verdict.OPEN;
     }
 
     /** By how much the curve may grow in the horizon. */

@@ -115,6 +115,17 @@ class TrendTest {
         assertThat(Judgement.of(Column.CLIENT_FILES, seconds, files).verdict()).isEqualTo(Verdict.GROWING);
     }
 
+    /** Bounded memories of a client fill in the first quarter of an hour. */
+    @Test
+    void heapIsNotSaidToGrowBeforeItHasSettled() {
+        double[] seconds =
+                IntStream.range(0, 300).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
+        double[] heap =
+                IntStream.range(0, 300).mapToDouble(i -> LEVEL + 3e3 * i).toArray();
+        assertThat(Judgement.of(Column.HEAP, seconds, heap).verdict()).isEqualTo(Verdict.OPEN);
+        assertThat(Judgement.of(Column.DIRECT, seconds, heap).verdict()).isEqualTo(Verdict.GROWING);
+    }
+
     @Test
     void nothingIsSaidOfFewSamples() {
         double[] seconds = IntStream.range(0, 40).mapToDouble(i -> i * INTERVAL).toArray();
