@@ -59,6 +59,10 @@ final class Faults {
             planOfRedis(nanos);
             store.pairs().forEach(pair -> planOfReplica(pair, nanos));
         }
+        if (!plan.is(Plan.Weather.CALM)) {
+            new EnsembleFaults(world, network, plan, store.servers(), hosts, holds).planWithin(nanos, this::unlessOver);
+        }
+        store.planFaults(plan, nanos, () -> isOver);
     }
 
     /** A master and its replica change places; where guarantees may break, also so that writes are lost. */
@@ -70,10 +74,6 @@ final class Faults {
             RedisPair.Care care = CARES.get(chances.nextInt(loses ? CARES.size() : 2));
             world.at(chances.nextLong(nanos), () -> unlessOver(() -> pair.change(care)));
         }
-        if (!plan.is(Plan.Weather.CALM)) {
-            new EnsembleFaults(world, network, plan, store.servers(), hosts, holds).planWithin(nanos, this::unlessOver);
-        }
-        store.planFaults(plan, nanos, () -> isOver);
     }
 
     /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */
