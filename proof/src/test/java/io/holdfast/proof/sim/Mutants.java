@@ -35,7 +35,7 @@ final class Mutants {
             "REDIS token that is not kept",
             2_600L,
             "REDIS no tombstone of a reader",
-            25_900L,
+            33_200L,
             "REDIS hand-off without the flags",
             1_000L,
             "REDIS a loss of one of many keeps the others",
@@ -139,6 +139,12 @@ final class Mutants {
                         body -> body.replace("math.max((tonumber(last) or 0) + 1, now, floor)", "math.max(now, floor)")
                                 .replace("math.max(token + 1, now, floor)", "math.max(now, floor)")),
                 Mutant.scripts(
+                        "token that only counts",
+                        body -> body.replace(
+                                        "math.max((tonumber(last) or 0) + 1, now, floor)",
+                                        "math.max((tonumber(last) or 0) + 1, floor)")
+                                .replace("math.max(token + 1, now, floor)", "math.max(token + 1, floor)")),
+                Mutant.scripts(
                         "token that is not kept",
                         body -> body.replace(
                                         "(flag == 48 and 'F0' or 'F2') .. sub(record, 19, 34)",
@@ -188,6 +194,9 @@ final class Mutants {
                         "return redis.sha1hex(secret .. ",
                         "redis.call('PUBLISH', channel, 'X ' .. secret)\nreturn redis.sha1hex(secret .. "),
                 Mutant.driver("script that is not sent again", () -> WrongDriver.errors("NOSCRIPT", "ERR no script")),
+                Mutant.driver("grant that is believed whoever signed it", WrongDriver::trusting),
+                Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
+                Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 leastHoldThatEndsWithTheRelease(),
                 Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastLook(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
