@@ -28,7 +28,7 @@ class SpringTest {
 
     @SpringBootTest(
             classes = Application.class,
-            properties = {"holdfast.backend=redis", "holdfast.wait-timeout=50ms", "spring.main.banner-mode=off"})
+            properties = {"holdfast.backend=redis", "holdfast.wait-timeout=1s", "spring.main.banner-mode=off"})
     @AutoConfigureTestLocks
     @TestMethodOrder(MethodOrderer.MethodName.class)
     abstract static class Sample {
