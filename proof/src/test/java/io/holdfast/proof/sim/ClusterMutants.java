@@ -23,7 +23,7 @@ final class ClusterMutants {
         return new Mutant[] {
             Mutant.withClocksApart(),
             Mutant.withFailoversDuringMoves(),
-            Mutant.script("grant before it is known who hears it", HINT, GRANT),
+            Mutant.script("grant to a waiter whose channel has no listener", HINT, GRANT),
             Mutant.refusal("redirection read as any other error", ClusterMutants::tryAgain),
             Mutant.backend(
                     "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),

@@ -30,7 +30,7 @@ final class Mutants {
 
     /** Of one that takes long from 0 on: shortly before a seed that catches it, so that the build does not search for it anew. */
     private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
-            Map.entry("CLUSTER grant before it is known who hears it", 440L),
+            Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 10_060L),
             Map.entry("REDIS a loss of one of many keeps the others", 7_002_250L),
@@ -192,7 +192,7 @@ final class Mutants {
                         "return redis.sha1hex(secret .. ",
                         "redis.call('PUBLISH', channel, 'X ' .. secret)\nreturn redis.sha1hex(secret .. "),
                 Mutant.driver("script that is not sent again", () -> WrongDriver.errors("NOSCRIPT", "ERR no script")),
-                Mutant.driver("grant that is believed whoever signed it", WrongDriver::trusting),
+                Mutant.driver("grant whose signature is not checked", WrongDriver::trusting),
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
                 Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 leastHoldThatEndsWithTheRelease(),
