@@ -7,6 +7,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,9 @@ final class WorkThreads {
 
     private static final long IDLE_SECONDS = 60;
 
+    /** A new thread begins with it, and then takes what waits. */
+    private static final Runnable NOTHING = () -> {};
+
     /** Takes a task only if an idle thread waits for one: else the pool makes a thread, or calls {@link #wait}. */
     private static final class Waiting extends LinkedTransferQueue<Runnable> {
 
@@ -48,6 +52,10 @@ final class WorkThreads {
     private final Scheduler timer;
     private final Waiting waiting = new Waiting();
     private final AtomicInteger made = new AtomicInteger();
+
+    /** Tasks that ended; {@link #NOTHING} is none. */
+    private final AtomicLong ended = new AtomicLong();
+
     private final AtomicBoolean isWatched = new AtomicBoolean();
     private final ThreadPoolExecutor threads;
 
@@ -63,8 +71,16 @@ final class WorkThreads {
     WorkThreads(int most, Scheduler timer) {
         this.most = most;
         this.timer = timer;
-        threads = new ThreadPoolExecutor(
-                0, most, IDLE_SECONDS, TimeUnit.SECONDS, waiting, this::thread, (task, pool) -> wait(task));
+        threads =
+                new ThreadPoolExecutor(
+                        0, most, IDLE_SECONDS, TimeUnit.SECONDS, waiting, this::thread, (task, pool) -> wait(task)) {
+                    @Override
+                    protected void afterExecute(Runnable task, @Nullable Throwable failure) {
+                        if (task != NOTHING) {
+                            ended.incrementAndGet();
+                        }
+                    }
+                };
     }
 
     ExecutorService executor() {
@@ -114,9 +130,9 @@ final class WorkThreads {
     }
 
     private void lookAgain() {
-        long ended = threads.getCompletedTaskCount();
+        long endedBefore = ended.get();
         try {
-            Disposable unused = timer.schedule(() -> look(ended), STUCK_MILLIS, TimeUnit.MILLISECONDS);
+            Disposable unused = timer.schedule(() -> look(endedBefore), STUCK_MILLIS, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException disposed) {
             isWatched.set(false); // no more help
         }
@@ -131,7 +147,7 @@ final class WorkThreads {
             }
             return;
         }
-        if (threads.getCompletedTaskCount() == endedBefore) {
+        if (ended.get() == endedBefore) {
             addThread();
         }
         lookAgain();
@@ -146,6 +162,6 @@ final class WorkThreads {
                     waiting.size());
         }
         threads.setMaximumPoolSize(before + 1);
-        threads.execute(() -> {}); // a new thread for it, which then takes what waits
+        threads.execute(NOTHING);
     }
 }
