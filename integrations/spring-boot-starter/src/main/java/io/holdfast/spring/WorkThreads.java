@@ -30,8 +30,12 @@ final class WorkThreads {
 
     private static final long IDLE_SECONDS = 60;
 
-    /** A new thread begins with it, and then takes what waits. */
-    private static final Runnable NOTHING = () -> {};
+    /** A new thread begins with this task, and then takes a task that waits. */
+    private static final class Start implements Runnable {
+
+        @Override
+        public void run() {}
+    }
 
     /** Takes a task only if an idle thread waits for one: else the pool makes a thread, or calls {@link #wait}. */
     private static final class Waiting extends LinkedTransferQueue<Runnable> {
@@ -53,7 +57,7 @@ final class WorkThreads {
     private final Waiting waiting = new Waiting();
     private final AtomicInteger made = new AtomicInteger();
 
-    /** Tasks that ended; {@link #NOTHING} is none. */
+    /** How many tasks have ended, without {@link Start}. */
     private final AtomicLong ended = new AtomicLong();
 
     private final AtomicBoolean isWatched = new AtomicBoolean();
@@ -76,7 +80,7 @@ final class WorkThreads {
                         0, most, IDLE_SECONDS, TimeUnit.SECONDS, waiting, this::thread, (task, pool) -> wait(task)) {
                     @Override
                     protected void afterExecute(Runnable task, @Nullable Throwable failure) {
-                        if (task != NOTHING) {
+                        if (!(task instanceof Start)) {
                             ended.incrementAndGet();
                         }
                     }
@@ -125,11 +129,11 @@ final class WorkThreads {
 
     private void watch() {
         if (isWatched.compareAndSet(false, true)) {
-            lookAgain();
+            attemptAgain();
         }
     }
 
-    private void lookAgain() {
+    private void attemptAgain() {
         long endedBefore = ended.get();
         try {
             Disposable unused = timer.schedule(() -> look(endedBefore), STUCK_MILLIS, TimeUnit.MILLISECONDS);
@@ -150,7 +154,7 @@ final class WorkThreads {
         if (ended.get() == endedBefore) {
             addThread();
         }
-        lookAgain();
+        attemptAgain();
     }
 
     private void addThread() {
@@ -162,6 +166,6 @@ final class WorkThreads {
                     waiting.size());
         }
         threads.setMaximumPoolSize(before + 1);
-        threads.execute(NOTHING);
+        threads.execute(new Start());
     }
 }
