@@ -3,7 +3,7 @@ package io.holdfast;
 import java.time.Duration;
 
 /**
- * How long to pause before the next look: a pure function of the number of looks so far and of chance.
+ * How long to pause before the next attempt: a pure function of the number of attempts so far and of chance.
  *
  * <p>Full jitter ({@code withJitter(1)}) spreads contenders best; see "Exponential Backoff And Jitter", AWS Architecture Blog,
  * 2015. Immutable.
@@ -37,7 +37,7 @@ public final class Backoff {
     /**
      * A pause that doubles from look to look.
      *
-     * @param first the pause after the first look, at least 1 ms
+     * @param first the pause after the first attempt, at least 1 ms
      * @param max the longest pause, at least {@code first}
      * @return without jitter
      * @throws IllegalArgumentException if a pause is under a millisecond, or max is less than first
@@ -67,9 +67,9 @@ public final class Backoff {
     }
 
     /**
-     * The pause after a look.
+     * The pause after an attempt.
      *
-     * @param attempt 1, 2, …: the number of looks so far
+     * @param attempt 1, 2, …: the number of attempts so far
      * @param random in [0, 1)
      * @return {@code min(first * 2^(attempt - 1), max)}, less up to the jitter's share of it
      * @throws IllegalArgumentException if an argument is out of its range

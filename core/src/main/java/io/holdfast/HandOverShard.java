@@ -104,26 +104,26 @@ final class HandOverShard {
         if (reply instanceof Reply.Answer<LockAttempt> it) {
             return Mono.just(it.answer());
         }
-        return reply instanceof Reply.Ask<LockAttempt> ask ? lookOf(ask, claim.id()) : store.tryAcquire(claim);
+        return reply instanceof Reply.Ask<LockAttempt> ask ? attemptOf(ask, claim.id()) : store.tryAcquire(claim);
     }
 
-    private Mono<LockAttempt> lookOf(Reply.Ask<LockAttempt> ask, String id) {
+    private Mono<LockAttempt> attemptOf(Reply.Ask<LockAttempt> ask, String id) {
         boolean[] isAnswered = new boolean[1];
         return Mono.defer(() -> store.tryAcquire(ask.claim()))
                 .map(answer -> {
                     isAnswered[0] = true;
-                    return decide((locks, now, out) -> locks.looked(ask, id, answer, now, out));
+                    return decide((locks, now, out) -> locks.answered(ask, id, answer, now, out));
                 })
                 .doFinally(end -> {
                     if (!isAnswered[0]) {
-                        lookFailed(ask, id);
+                        attemptFailed(ask, id);
                     }
                 });
     }
 
-    private void lookFailed(Reply.Ask<LockAttempt> ask, String id) {
+    private void attemptFailed(Reply.Ask<LockAttempt> ask, String id) {
         decide((locks, now, out) -> {
-            locks.lookFailed(ask, id, out); // does nothing if it was answered meanwhile
+            locks.attemptFailed(ask, id, out); // does nothing if it was answered meanwhile
             return null;
         });
     }

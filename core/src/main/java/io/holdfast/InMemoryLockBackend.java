@@ -192,7 +192,7 @@ public final class InMemoryLockBackend implements LockBackend {
     /**
      * What the store keeps now: a line per claim that holds, waits or wants to be told, and per watch. For tests, which should
      * find nothing in the end, and for diagnosis; the text may change. Withdrawn claims, which are remembered for a few seconds
-     * lest a late look of theirs takes the lock, are not in it.
+     * lest a late attempt of theirs takes the lock, are not in it.
      *
      * @return an immutable snapshot
      */

@@ -34,7 +34,7 @@ public sealed interface LockEvent {
      * @param lockName the lock
      * @param fencingToken its token
      * @param waited from subscription to emission
-     * @param attempts how many looks were sent
+     * @param attempts how many attempts were sent
      */
     record Acquired(String lockName, long fencingToken, Duration waited, int attempts) implements LockEvent {}
 
@@ -51,7 +51,7 @@ public sealed interface LockEvent {
      *
      * @param lockName the lock
      * @param waited from subscription
-     * @param attempts how many looks were sent
+     * @param attempts how many attempts were sent
      * @param error what its subscriber was told
      */
     record AcquireFailed(String lockName, Duration waited, int attempts, Throwable error) implements LockEvent {}
@@ -61,18 +61,18 @@ public sealed interface LockEvent {
      *
      * @param lockName the lock
      * @param waited from subscription
-     * @param attempts how many looks were sent
+     * @param attempts how many attempts were sent
      */
     record AcquireCancelled(String lockName, Duration waited, int attempts) implements LockEvent {}
 
     /**
-     * A look failed. It is repeated, unless the acquisition ends with it.
+     * An attempt failed. It is repeated, unless the acquisition ends with it.
      *
      * @param lockName the lock
-     * @param attempt the number of the look
+     * @param attempt the number of the attempt
      * @param error the failure
      */
-    record LookFailed(String lockName, int attempt, LockBackendException error) implements LockEvent {}
+    record AttemptFailed(String lockName, int attempt, LockBackendException error) implements LockEvent {}
 
     /**
      * A renewal failed with an unknown outcome; it is tried again until the local deadline.

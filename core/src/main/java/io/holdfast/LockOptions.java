@@ -17,7 +17,7 @@ import java.util.Optional;
  * <tr><td>{@code autoRenew}</td><td>true</td><td>whether the lease is renewed while it is held</td></tr>
  * <tr><td>{@code maxHoldTime}</td><td>none</td><td>how long a lease may be held in all</td></tr>
  * <tr><td>{@code minHoldTime}</td><td>none</td><td>how long the store keeps the lock at least</td></tr>
- * <tr><td>{@code backoff}</td><td>20 ms doubling to 1 s, jitter 0.5</td><td>pauses between looks without a signal</td></tr>
+ * <tr><td>{@code backoff}</td><td>20 ms doubling to 1 s, jitter 0.5</td><td>pauses between attempts without a signal</td></tr>
  * <tr><td>{@code reentrant}</td><td>true</td><td>what an acquisition inside the same lock gives</td></tr>
  * </table>
  */
@@ -94,7 +94,7 @@ public final class LockOptions {
     /**
      * How long {@code acquire} waits.
      *
-     * @return zero for one look, empty for no limit
+     * @return zero for one attempt, empty for no limit
      * @see Builder#waitTimeout(Duration)
      */
     public Optional<Duration> waitTimeout() {
@@ -132,7 +132,7 @@ public final class LockOptions {
     }
 
     /**
-     * The pauses between looks when no signal can be expected.
+     * The pauses between attempts when no signal can be expected.
      *
      * @return exponential by default
      * @see Builder#backoff(Backoff)
@@ -211,12 +211,12 @@ public final class LockOptions {
         /**
          * How long {@code acquire} waits, from subscription, connection and back-end time included.
          *
-         * @param timeout {@link Duration#ZERO} for one look, else at least 1 ms; default none
+         * @param timeout {@link Duration#ZERO} for one attempt, else at least 1 ms; default none
          * @return this
          * @throws IllegalArgumentException if negative, or between 0 and 1 ms
          */
         public Builder waitTimeout(Duration timeout) {
-            waitTimeout = Optional.of(Durations.zeroOrAtLeastOneMilli("waitTimeout", "one look", timeout));
+            waitTimeout = Optional.of(Durations.zeroOrAtLeastOneMilli("waitTimeout", "one attempt", timeout));
             return this;
         }
 
@@ -298,7 +298,7 @@ public final class LockOptions {
         }
 
         /**
-         * The pauses between looks when no signal can be expected, and after failures.
+         * The pauses between attempts when no signal can be expected, and after failures.
          *
          * @param pauses default exponential from 20 ms to 1 s with jitter 0.5
          * @return this

@@ -24,8 +24,8 @@ public final class LockTimeoutException extends LockException {
      *
      * @param lockName the lock
      * @param waited how long, from subscription
-     * @param attempts how many looks were sent
-     * @param backendAnswered whether the back end answered the last look that ended
+     * @param attempts how many attempts were sent
+     * @param backendAnswered whether the back end answered the last attempt that ended
      * @param lastFailure the last failure of the back end, or null
      */
     public LockTimeoutException(
@@ -37,11 +37,11 @@ public final class LockTimeoutException extends LockException {
     }
 
     /**
-     * For tests of your own: the back end answered the last look if there is no failure.
+     * For tests of your own: the back end answered the last attempt if there is no failure.
      *
      * @param lockName the lock
      * @param waited how long, from subscription
-     * @param attempts how many looks were sent
+     * @param attempts how many attempts were sent
      * @param lastFailure the last failure of the back end, or null
      */
     public LockTimeoutException(String lockName, Duration waited, int attempts, @Nullable Throwable lastFailure) {
@@ -51,14 +51,14 @@ public final class LockTimeoutException extends LockException {
     private static String message(
             String name, Duration waited, int attempts, boolean backendAnswered, @Nullable Throwable lastFailure) {
         String tried = "lock '%s' was not available within %d ms (%d %s)"
-                .formatted(name, waited.toMillis(), attempts, attempts == 1 ? "look" : "looks");
+                .formatted(name, waited.toMillis(), attempts, attempts == 1 ? "attempt" : "attempts");
         if (lastFailure == null) {
             return backendAnswered
                     ? tried + "; it was held all the time: wait longer, or hold it shorter"
-                    : tried + "; the back end has not answered: wait longer, or look whether it is reachable";
+                    : tried + "; the back end has not answered: wait longer, or check that it is reachable";
         }
         return tried
-                + (backendAnswered ? "; it was taken at the last look, and before" : ";")
+                + (backendAnswered ? "; it was taken at the last attempt, and before" : ";")
                 + " the back end failed meanwhile: " + lastFailure.getMessage();
     }
 
@@ -74,7 +74,7 @@ public final class LockTimeoutException extends LockException {
     /**
      * Tells a lock that is busy from a back end that is away, such as for the choice between 409 and 503 of HTTP.
      *
-     * @return true when the back end answered the last look that ended: somebody else had the lock then; false when that look
+     * @return true when the back end answered the last attempt that ended: somebody else had the lock then; false when that attempt
      *     failed, or none has ended
      */
     public boolean backendAnswered() {
@@ -84,7 +84,7 @@ public final class LockTimeoutException extends LockException {
     /**
      * How often the store was asked.
      *
-     * @return the number of looks that were sent
+     * @return the number of attempts that were sent
      */
     public int attempts() {
         return attempts;

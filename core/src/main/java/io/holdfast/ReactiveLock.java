@@ -54,7 +54,7 @@ public interface ReactiveLock {
     ReactiveLock with(LockOptions options);
 
     /**
-     * Takes the lock if it is available now. One look: completes within one round trip, leaves nothing behind when it is
+     * Takes the lock if it is available now. One attempt: completes within one round trip, leaves nothing behind when it is
      * taken, and never passes those who wait.
      *
      * @return the lease, or empty when the lock is not available

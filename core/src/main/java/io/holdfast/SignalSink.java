@@ -31,7 +31,7 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
     /** Guarded by its own monitor. */
     private final Queue<WatchSignal> signals = new ArrayDeque<>(2);
 
-    /** Raised for each reason to look at the queue; the thread that raises it from zero brings about that look. */
+    /** Raised for each reason to look at the queue; the thread that raises it from zero brings about that attempt. */
     private volatile int due;
 
     private volatile long requested;

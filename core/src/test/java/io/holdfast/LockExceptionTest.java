@@ -11,16 +11,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LockExceptionTest {
 
     @Test
-    void aTimeoutTellsTheWaitAndTheLooks() {
+    void aTimeoutTellsTheWaitAndTheAttempts() {
         LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofMillis(1_500), 3, true, null);
 
         assertThat(error)
-                .hasMessageContainingAll("'stock/42'", "1500 ms", "3 looks", "wait longer")
+                .hasMessageContainingAll("'stock/42'", "1500 ms", "3 attempts", "wait longer")
                 .hasNoCause();
         assertThat(error.lockName()).isEqualTo("stock/42");
         assertThat(error.waited()).isEqualTo(Duration.ofMillis(1_500));
         assertThat(error.attempts()).isEqualTo(3);
-        assertThat(new LockTimeoutException("a", Duration.ZERO, 1, true, null)).hasMessageContaining("(1 look)");
+        assertThat(new LockTimeoutException("a", Duration.ZERO, 1, true, null)).hasMessageContaining("(1 attempt)");
     }
 
     @Test
@@ -48,7 +48,7 @@ class LockExceptionTest {
         LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, true, failure);
 
         assertThat(error)
-                .hasMessageContainingAll("taken at the last look", "failed meanwhile: connection refused")
+                .hasMessageContainingAll("taken at the last attempt", "failed meanwhile: connection refused")
                 .hasCause(failure);
         assertThat(error.backendAnswered()).isTrue();
     }
@@ -97,9 +97,9 @@ class LockExceptionTest {
     @Test
     void aBackEndFailureKeepsWhatItWasTold() {
         Exception cause = new IllegalStateException("wire");
-        LockBackendException error = new LockBackendException("stock/42", "look 3 failed", true, cause);
+        LockBackendException error = new LockBackendException("stock/42", "attempt 3 failed", true, cause);
 
-        assertThat(error).hasMessage("look 3 failed").hasCause(cause);
+        assertThat(error).hasMessage("attempt 3 failed").hasCause(cause);
         assertThat(error.isTransient()).isTrue();
         assertThat(error.lockName()).isEqualTo("stock/42");
     }

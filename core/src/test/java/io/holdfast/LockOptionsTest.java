@@ -90,14 +90,14 @@ class LockOptionsTest {
                 .withMessage("maxHoldTime must be from 1 ms to 366 days, was PT0S");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.waitTimeout(Duration.ofSeconds(-1)))
-                .withMessage("waitTimeout must be 0 (one look), or from 1 ms to 366 days, was PT-1S");
+                .withMessage("waitTimeout must be 0 (one attempt), or from 1 ms to 366 days, was PT-1S");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.waitTimeout(Duration.ofNanos(1)))
                 .withMessageContainingAll("waitTimeout", "PT0.000000001S");
     }
 
     @Test
-    void aWaitTimeoutOfZeroIsOneLook() {
+    void aWaitTimeoutOfZeroIsOneAttempt() {
         assertThat(LockOptions.builder().waitTimeout(Duration.ZERO).build().waitTimeout())
                 .contains(Duration.ZERO);
     }

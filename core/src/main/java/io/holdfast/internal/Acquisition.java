@@ -29,7 +29,7 @@ import reactor.core.publisher.Operators;
 // Longer than other files: every event of one subscription meets the same fields, within one mailbox.
 
 /**
- * One subscription to {@code acquire} or {@code tryAcquire}: one claim, its looks, and its withdrawal.
+ * One subscription to {@code acquire} or {@code tryAcquire}: one claim, its attempts, and its withdrawal.
  *
  * <p>Its {@link Emission} decides who ends it, the lease or the leaving. A lease that was not emitted is released. Looks in flight are
  * never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
@@ -55,7 +55,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     /** Counts among those that the client lets wait. */
     private boolean admitted;
 
-    private int looksBefore;
+    private int attemptsBefore;
     private @Nullable LockClaim claim;
     private @Nullable AcquireState state;
     private @Nullable ClaimWatch watch;
@@ -207,8 +207,8 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     }
 
     private void act(AcquireAction action) {
-        if (action instanceof AcquireAction.Look look) {
-            look(look.attempt());
+        if (action instanceof AcquireAction.Attempt next) {
+            attempt(next.attempt());
         } else if (action instanceof AcquireAction.Pause pause) {
             pause(pause.untilNanos());
         } else if (action instanceof AcquireAction.Deliver deliver) {
@@ -230,45 +230,45 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         }
     }
 
-    private void look(int attempt) {
+    private void attempt(int number) {
         engine().alarms.off(pauseOver);
         BackendCall.start(
                 engine(),
                 lockName(),
                 lock.operationNanos(),
                 emission.context(),
-                new Look(attempt, claim(attempt)),
+                new Attempt(number, claim(number)),
                 state().sentAtNanos());
     }
 
     /** Tells the acquisition; an answer about a claim that was given up meanwhile is not for it. */
-    private final class Look implements BackendCall.Request<LockAttempt> {
+    private final class Attempt implements BackendCall.Request<LockAttempt> {
 
         /** Of this acquisition; the claim that is adopted has the number of its exporter's last one. */
         private final int attempt;
 
-        private final LockClaim look;
+        private final LockClaim claim;
 
-        Look(int attempt, LockClaim look) {
+        Attempt(int attempt, LockClaim claim) {
             this.attempt = attempt;
-            this.look = look;
+            this.claim = claim;
         }
 
         @Override
         public String what() {
-            return "look " + attempt;
+            return "attempt " + attempt;
         }
 
         @Override
         public Mono<LockAttempt> ask() {
-            return adoption != null ? adoption.ask(look) : engine().backend.tryAcquire(look);
+            return adoption != null ? adoption.ask(claim) : engine().backend.tryAcquire(claim);
         }
 
         @Override
         public void answered(LockAttempt answer) {
             post(() -> {
-                if (look.id().equals(claim().id())) {
-                    step(state().looked(attempt, answer, now(), engine().random()));
+                if (claim.id().equals(claim().id())) {
+                    step(state().answered(attempt, answer, now(), engine().random()));
                 }
             });
         }
@@ -276,9 +276,9 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         @Override
         public void failed(LockBackendException error) {
             post(() -> {
-                if (look.id().equals(claim().id())) {
-                    report(new LockEvent.LookFailed(lockName(), attempt, error));
-                    step(state().lookFailed(attempt, error, now(), engine().random()));
+                if (claim.id().equals(claim().id())) {
+                    report(new LockEvent.AttemptFailed(lockName(), attempt, error));
+                    step(state().attemptFailed(attempt, error, now(), engine().random()));
                 }
             });
         }
@@ -286,7 +286,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         @Override
         public void refused(LockQueueFullException error) {
             post(() -> {
-                if (look.id().equals(claim().id())) {
+                if (claim.id().equals(claim().id())) {
                     step(state().refused(attempt, error));
                 }
             });
@@ -300,7 +300,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         // Not through the mailbox, which may be busy on another thread.
         emission.deliver(() -> emit(lease), disposed -> {
             lease.held().release();
-            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), looks(), disposed));
+            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), disposed));
             emission.failNow(disposed);
             engine().ended(this);
         });
@@ -312,7 +312,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         } else if (emission.begin()) {
             engine().ended(this);
             if (engine().events.areWanted()) {
-                report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), looks()));
+                report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), attempts()));
             }
             lease.held().handedOut();
             if (!emission.emit(lease)) {
@@ -339,7 +339,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
                     "it was over before it could be handed out here")); // its claim is being released
             engine().ended(this);
         } else {
-            looksBefore = looks();
+            attemptsBefore = attempts();
             watch = null;
             begin();
         }
@@ -404,7 +404,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private void end(LockException error) {
         engine().alarms.off(timedOut);
         if (emission.isOpen()) {
-            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), looks(), error));
+            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), error));
         }
         emission.fail(error);
     }
@@ -418,26 +418,26 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return new LockBackendException(
                 lockName(),
                 "back end %s granted lock '%s' %d times, each time for less than its answer took; is the lease long enough?"
-                        .formatted(engine().backend.name(), lockName(), looks()),
+                        .formatted(engine().backend.name(), lockName(), attempts()),
                 true,
                 null);
     }
 
     private LockTimeoutException timeoutError() {
         AcquireState last = state();
-        return new LockTimeoutException(lockName(), waited(), looks(), last.isAnswered(), last.lastFailure());
+        return new LockTimeoutException(lockName(), waited(), attempts(), last.isAnswered(), last.lastFailure());
     }
 
     private Duration waited() {
         return Duration.ofNanos(now() - startedAtNanos);
     }
 
-    private int looks() {
-        return looksBefore + (state == null ? 0 : state.attempt());
+    private int attempts() {
+        return attemptsBefore + (state == null ? 0 : state.attempt());
     }
 
     private void tellCancelled() {
-        tellEnd(new LockEvent.AcquireCancelled(lockName(), waited(), looks()));
+        tellEnd(new LockEvent.AcquireCancelled(lockName(), waited(), attempts()));
     }
 
     /** Once, of what was told to have started: the subscriber may leave while it is being told. Within the mailbox. */

@@ -41,7 +41,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
             return false;
         }
 
-        /** Only a look can be: no place in the queue was taken. */
+        /** Only an attempt can be: no place in the queue was taken. */
         default void refused(LockQueueFullException error) {
             failed(new LockBackendException(
                     error.lockName(), "refused unexpectedly: " + error.getMessage(), false, error));

@@ -8,7 +8,7 @@ import java.util.function.DoubleSupplier;
  * Where a client's randomness comes from.
  *
  * @param seed what makes its claims and its renewals differ from those of other clients
- * @param pauses chance in [0, 1), for the pauses between looks
+ * @param pauses chance in [0, 1), for the pauses between attempts
  * @param isOfSystem whether claims take other seeds later
  */
 record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {

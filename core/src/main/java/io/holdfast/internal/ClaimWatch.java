@@ -10,7 +10,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * The signals of one claim, from before its first look until it is released: first for the acquisition, then for the lease that came of
+ * The signals of one claim, from before its first attempt until it is released: first for the acquisition, then for the lease that came of
  * it.
  */
 final class ClaimWatch implements CoreSubscriber<WatchSignal> {
@@ -45,7 +45,7 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
         this.target = target;
     }
 
-    /** Watches; ask {@link #armedSoFar} before the first look. */
+    /** Watches; ask {@link #armedSoFar} before the first attempt. */
     static ClaimWatch start(LockBackend backend, LockClaim claim, Target target) {
         ClaimWatch watch = new ClaimWatch(target);
         try {
@@ -93,10 +93,10 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     @Override
     public void onNext(WatchSignal signal) {
-        boolean beforeTheFirstLook = signal instanceof WatchSignal.Armed
+        boolean beforeTheFirstAttempt = signal instanceof WatchSignal.Armed
                 && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_THE_FIRST_LOOK)
                         || stage == ARMED_BEFORE_THE_FIRST_LOOK);
-        if (!beforeTheFirstLook && !disposed) {
+        if (!beforeTheFirstAttempt && !disposed) {
             target.signalled(this, signal);
         }
     }

@@ -142,7 +142,7 @@ final class Emission<L extends Emission.Returnable> {
 
     /**
      * A subscriber further down that drops what comes, although its cancellation has not come up to here yet: it marks itself first, and
-     * cancels then. Without this look a thread that sleeps in between would leave the lease to the garbage collector. The future of
+     * cancels then. Without this attempt a thread that sleeps in between would leave the lease to the garbage collector. The future of
      * {@code toFuture()} cannot be scanned, but knows that it was cancelled.
      */
     private @Nullable Object cancelledBelow() {

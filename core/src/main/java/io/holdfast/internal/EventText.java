@@ -26,8 +26,8 @@ final class EventText {
                     .formatted(time(e.waited()), looks(e.attempts()), e.error().getMessage());
         } else if (event instanceof LockEvent.AcquireCancelled e) {
             return " is not wanted any more after %s and %s".formatted(time(e.waited()), looks(e.attempts()));
-        } else if (event instanceof LockEvent.LookFailed e) {
-            return ", look %d failed: %s".formatted(e.attempt(), e.error().getMessage());
+        } else if (event instanceof LockEvent.AttemptFailed e) {
+            return ", attempt %d failed: %s".formatted(e.attempt(), e.error().getMessage());
         } else if (event instanceof LockEvent.WithdrawalUnconfirmed e) {
             return ": a claim that nobody waits for could not be withdrawn; the store frees it when its lease ends there: "
                     + e.error().getMessage();
@@ -59,7 +59,7 @@ final class EventText {
     }
 
     private static String looks(int attempts) {
-        return attempts == 1 ? "1 look" : attempts + " looks";
+        return attempts == 1 ? "1 attempt" : attempts + " attempts";
     }
 
     private static String time(Duration duration) {

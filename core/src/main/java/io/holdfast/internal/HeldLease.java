@@ -363,7 +363,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     void downgradeFailed(LockClaim attempt, LockBackendException error) {
         long now = lock.engine().alarms.now();
         lastRenewalFailure = error;
-        lock.engine().events.report(new LockEvent.LookFailed(lock.key().name(), attempt.attempt(), error));
+        lock.engine().events.report(new LockEvent.AttemptFailed(lock.key().name(), attempt.attempt(), error));
         decide(s -> s.downgradeFailed(now));
         setAlarm();
     }

@@ -142,7 +142,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         ask(member, lock, lock.terms().acquirePlan());
     }
 
-    /** The shortest time that can be waited for, when there is less. Zero, for one look, stays zero. */
+    /** The shortest time that can be waited for, when there is less. Zero, for one attempt, stays zero. */
     private Duration left(Duration limit) {
         if (limit.isZero()) {
             return limit;
@@ -215,7 +215,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
     }
 
-    /** Its one look has not been answered. */
+    /** Its one attempt has not been answered. */
     private LockTimeoutException timedOut(int member) {
         return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
     }

@@ -16,14 +16,14 @@ public sealed interface LockAttempt {
     /**
      * Not available, and the claim has no place in a queue.
      *
-     * @param lookAgainWithin the longest pause that is worth waiting without a signal; less than 1 ms counts as 1 ms
+     * @param nextAttemptWithin the longest pause that is worth waiting without a signal; less than 1 ms counts as 1 ms
      */
-    record Contended(Duration lookAgainWithin) implements LockAttempt {}
+    record Contended(Duration nextAttemptWithin) implements LockAttempt {}
 
     /**
      * Not available; the claim has a place in the queue and keeps it as long as it looks again in time.
      *
-     * @param lookAgainWithin the longest pause before the next look; less than 1 ms counts as 1 ms
+     * @param nextAttemptWithin the longest pause before the next attempt; less than 1 ms counts as 1 ms
      */
-    record Queued(Duration lookAgainWithin) implements LockAttempt {}
+    record Queued(Duration nextAttemptWithin) implements LockAttempt {}
 }

@@ -45,7 +45,7 @@ public interface LockBackend {
      * LockBackendException#notYet}: that is no contention, and nothing was done. The engine waits for that time before its next attempt,
      * and waits through any number of such failures in a row.
      *
-     * @param claim the claim; {@link LockClaim#attempt()} numbers its looks
+     * @param claim the claim; {@link LockClaim#attempt()} numbers its attempts
      * @return exactly one answer
      */
     Mono<LockAttempt> tryAcquire(LockClaim claim);
@@ -71,7 +71,7 @@ public interface LockBackend {
      * Signals about one claim, from subscription until cancellation. Never completes by itself; an error means that the
      * signals stopped, and the engine polls from then on.
      *
-     * <p>The engine subscribes before the first look of a claim, and stays subscribed while the lock is held. A back end
+     * <p>The engine subscribes before the first attempt of a claim, and stays subscribed while the lock is held. A back end
      * that has to pay for its channel opens it when it first answers {@link LockAttempt.Queued} or
      * {@link LockAttempt.Contended}, not before.
      *

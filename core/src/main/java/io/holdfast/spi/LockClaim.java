@@ -5,17 +5,17 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * One acquisition's identity towards the store. All looks, renewals and the release of one acquisition carry the same id.
+ * One acquisition's identity towards the store. All attempts, renewals and the release of one acquisition carry the same id.
  *
  * @param key which lock
  * @param id made by the engine: 128 random bits in hexadecimal, which are never used again for another acquisition, then {@value #OWNER_MARK} and
  *     the {@linkplain #owner() label of the owner}. Printable ASCII. A back end that keeps the id can tell its holders without keeping more
  * @param lease how long the store shall keep the lock without a renewal; whole milliseconds are honoured
  * @param waiting what the store does when the lock is not available
- * @param attempt 1, 2, … counts the looks of this claim; in a renewal or release, the number of looks sent so far
+ * @param attempt 1, 2, … counts the attempts of this claim; in a renewal or release, the number of attempts sent so far
  * @param tokenFloor a new grant's token is at least this, and a held claim's token is raised to it; 0 for none. Ignored
  *     without {@link LockFeature#TOKEN_FLOOR}.
- * @param permits how many permits of a semaphore it takes, from 1 to {@link LockKey#permits()}; 1 for all other kinds. All looks of a claim carry the same
+ * @param permits how many permits of a semaphore it takes, from 1 to {@link LockKey#permits()}; 1 for all other kinds. All attempts of a claim carry the same
  *     number. A renewal and a release need not: the store knows how many the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
  */
 public record LockClaim(
@@ -57,7 +57,7 @@ public record LockClaim(
     }
 
     /**
-     * The first look of a new claim.
+     * The first attempt of a new claim.
      *
      * @param key which lock
      * @param id its id
@@ -70,9 +70,9 @@ public record LockClaim(
     }
 
     /**
-     * The same claim at another look.
+     * The same claim at another attempt.
      *
-     * @param number the number of the look
+     * @param number the number of the attempt
      * @return a copy, or this when nothing differs
      */
     public LockClaim withAttempt(int number) {

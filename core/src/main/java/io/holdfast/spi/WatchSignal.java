@@ -18,12 +18,12 @@ public sealed interface WatchSignal {
     /**
      * The store has made the claim the holder, with an expiry that is short until it is confirmed by a renewal.
      *
-     * <p>A grant names the look it answers, because only the send time of that very look is a safe start of the validity:
-     * {@code validity = send time of look number attempt + lease - margin}.
+     * <p>A grant names the attempt it answers, because only the send time of that very look is a safe start of the validity:
+     * {@code validity = send time of attempt number attempt + lease - margin}.
      *
      * @param fencingToken the token of the grant
-     * @param attempt the claim's last look that the store had processed when it granted
-     * @param lease from the store's time of that look to the expiry of the grant
+     * @param attempt the claim's last attempt that the store had processed when it granted
+     * @param lease from the store's time of that attempt to the expiry of the grant
      */
     record Granted(long fencingToken, int attempt, Duration lease) implements WatchSignal {}
 

@@ -26,7 +26,7 @@ class EventTextTest {
                 new LockEvent.NotAvailable(NAME, TIME),
                 new LockEvent.AcquireFailed(NAME, TIME, 3, new LockTimeoutException(NAME, TIME, 3, null)),
                 new LockEvent.AcquireCancelled(NAME, TIME, 1),
-                new LockEvent.LookFailed(NAME, 2, away()),
+                new LockEvent.AttemptFailed(NAME, 2, away()),
                 new LockEvent.RenewalFailed(NAME, 7, TIME, away()),
                 new LockEvent.Released(NAME, 7, TIME),
                 new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, away()),

@@ -14,7 +14,7 @@ class LockClaimTest {
     private final LockClaim claim = LockClaim.first(KEY, "id", LEASE, Waiting.QUEUE);
 
     @Test
-    void theFirstLookIsNumberOneWithoutAFloor() {
+    void theFirstAttemptIsNumberOneWithoutAFloor() {
         assertThat(claim).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 0, 1));
     }
 

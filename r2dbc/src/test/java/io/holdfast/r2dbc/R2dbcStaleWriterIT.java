@@ -72,7 +72,7 @@ class R2dbcStaleWriterIT {
         assertThat(run(backend.tryAcquire(next)))
                 .isInstanceOfSatisfying(
                         LockAttempt.Queued.class,
-                        queued -> assertThat(queued.lookAgainWithin()).isGreaterThan(Duration.ofSeconds(1)));
+                        queued -> assertThat(queued.nextAttemptWithin()).isGreaterThan(Duration.ofSeconds(1)));
         run(backend.release(next));
     }
 

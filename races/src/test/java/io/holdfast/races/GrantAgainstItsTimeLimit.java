@@ -15,11 +15,11 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  * too.
  */
 @JCStressTest
-@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Granted in time, or by the next look of the same claim.")
+@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Granted in time, or by the next attempt of the same claim.")
 @Outcome(
         id = "lease, held, released",
         expect = FORBIDDEN,
-        desc = "The late grant of the claim was given back under the lease that came of its next look.")
+        desc = "The late grant of the claim was given back under the lease that came of its next attempt.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Granted to nobody.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State

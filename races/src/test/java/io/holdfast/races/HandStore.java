@@ -99,7 +99,7 @@ public final class HandStore implements LockBackend {
         return Mono.empty();
     }
 
-    /** Grants the lock and answers the look in flight. */
+    /** Grants the lock and answers the attempt in flight. */
     public void grant() {
         MonoSink<LockAttempt> asked = look;
         if (asked != null) {

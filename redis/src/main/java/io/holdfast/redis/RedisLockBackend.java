@@ -65,7 +65,7 @@ import reactor.core.publisher.Mono;
  * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our
  * own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a reconnect. A
  * connection on which a command is given up on, with nothing answered since it was sent, is replaced, in a cluster after a second at
- * least. While claims wait, some of their looks ask for an echo on the channel, which is replaced when the answer comes and the echo does
+ * least. While claims wait, some of their attempts ask for an echo on the channel, which is replaced when the answer comes and the echo does
  * not. The first two claims in a queue look once in a claim time, others once in a third of their lease: so a channel that is dead without
  * being closed costs a waiter up to the claim time.
  * Answers come on the driver's threads.
@@ -409,7 +409,7 @@ public final class RedisLockBackend implements LockBackend {
          * Makes a grant count only when so many replicas of the master have it, which {@code WAIT} tells. Off by default: a
          * failover can then forget a lock that was granted a moment before.
          *
-         * <p>When too few have it in time, the look fails with a transient {@link io.holdfast.LockBackendException} that says
+         * <p>When too few have it in time, the attempt fails with a transient {@link io.holdfast.LockBackendException} that says
          * how many there were; the engine looks again or withdraws. A grant waits for the confirmation that is under way, if
          * any, and for its own, so for up to twice {@code within}: choose at most half of the client's
          * {@code operationTimeout}, which cuts off what takes longer. The time spent comes off the lease.

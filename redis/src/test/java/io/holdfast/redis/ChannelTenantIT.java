@@ -230,7 +230,7 @@ class ChannelTenantIT {
     }
 
     @Test
-    void floodOfHintsCostsFewLooksAndTheHandOffGoesOn() {
+    void floodOfHintsCostsFewAttemptsAndTheHandOffGoesOn() {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         LockLease held = await(clients.rival.lock("orders").acquire());
         CompletableFuture<LockLease> waiter = waiter(clients.client, key);
@@ -262,7 +262,7 @@ class ChannelTenantIT {
             clients.claimTime(Duration.ofMillis(300));
             LockLease held = await(clients.rival.lock("orders").acquire());
             CompletableFuture<LockLease> waiter = waiter(cutOff, key);
-            proxy.drop(TcpProxy.Direction.values()); // its looks do not arrive either
+            proxy.drop(TcpProxy.Direction.values()); // its attempts do not arrive either
             await(held.release());
             Published grant = grant();
             LockLease next = await(clients.client.lock("orders").acquire());

@@ -122,7 +122,7 @@ class ConnectionEdgesIT {
     }
 
     @Test
-    void lookInFlightFailsWhenTheConnectionIsLostAndItsReleaseFreesTheLock() {
+    void attemptInFlightFailsWhenTheConnectionIsLostAndItsReleaseFreesTheLock() {
         RedisLockBackend backend = store.backend();
         Store.answer(backend.ping());
         LockClaim claim = Store.claim("orders");
@@ -138,7 +138,7 @@ class ConnectionEdgesIT {
                 Store.answer(backend.release(claim).retryWhen(Retry.fixedDelay(500, Duration.ofMillis(10))));
         assertThat(released).isEqualTo(Ownership.NOT_HELD);
         assertThat(Store.answer(backend.tryAcquire(claim)))
-                .as("the look may still be under way")
+                .as("the attempt may still be under way")
                 .isInstanceOf(LockAttempt.Contended.class);
         Store.end(backend);
     }

@@ -88,7 +88,7 @@ class DeadQueueIT {
         }
         long longest = longestMicros();
         System.out.printf(
-                "[holdfast] %s, behind 10 000: served by look %d, longest call %d us%n", kind, looks, longest);
+                "[holdfast] %s, behind 10 000: served by attempt %d, longest call %d us%n", kind, looks, longest);
         assertThat(looks).as("the first pass is cut into portions").isBetween(5, 40);
         assertThat(Store.waiting(store.redis(), Store.holderKey(holder.key()))).isZero();
         watch.dispose();
@@ -96,7 +96,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void haveTheirPlacesAgainWhenTheyLook(LockKind kind) {
+    void haveTheirPlacesAgainWhenTheyAttempt(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = Store.claim(key, Waiting.NONE);
         Store.answer(backend.tryAcquire(holder));

@@ -125,7 +125,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void oneThatStoppedAttemptingIsPassedOver() throws InterruptedException {
+    void oneThatStoppedTryingIsPassedOver() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(3);
         String[] stale = store.redis().lindex(FRONT, 0).split(" ", 5);

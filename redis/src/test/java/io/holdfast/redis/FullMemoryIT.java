@@ -41,7 +41,7 @@ class FullMemoryIT {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
-    void releaseWhoseLookWasUnansweredFreesTheLock(LockKind kind) {
+    void releaseWhoseAttemptWasUnansweredFreesTheLock(LockKind kind) {
         LockClaim claim = claim(kind, Waiting.QUEUE);
         loseAnswerOf(claim);
         memory("1");
@@ -53,7 +53,7 @@ class FullMemoryIT {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
-    void releaseWhoseLookWasUnansweredServesTheWaiter(LockKind kind) {
+    void releaseWhoseAttemptWasUnansweredServesTheWaiter(LockKind kind) {
         LockClaim claim = claim(exclusive(kind), Waiting.QUEUE);
         loseAnswerOf(claim);
         LockClaim waiter = claim(kind, Waiting.QUEUE);
@@ -68,7 +68,7 @@ class FullMemoryIT {
         watch.dispose();
     }
 
-    /** Its look may still be under way. */
+    /** Its attempt may still be under way. */
     @ParameterizedTest
     @EnumSource(LockKind.class)
     void withdrawalOfAClaimThatIsNotThereIsCarriedOut(LockKind kind) {
@@ -78,7 +78,7 @@ class FullMemoryIT {
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
         memory("0");
         assertThat(Store.answer(backend.tryAcquire(claim)))
-                .as("a look that comes after its withdrawal")
+                .as("an attempt that comes after its withdrawal")
                 .isInstanceOf(LockAttempt.Contended.class);
     }
 
@@ -111,7 +111,7 @@ class FullMemoryIT {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
-    void aFreeLockIsNotTakenByALaterLookEither(LockKind kind) {
+    void aFreeLockIsNotTakenByALaterAttemptEither(LockKind kind) {
         LockClaim before = claim(kind, Waiting.NONE);
         Store.answer(backend.tryAcquire(before));
         Store.answer(backend.release(before));
@@ -143,7 +143,7 @@ class FullMemoryIT {
         assertThat(Store.waiting(store.redis(), holderKey(kind))).isZero();
     }
 
-    /** Paused, the server reads the look when nobody waits for its answer any more. */
+    /** Paused, the server reads the attempt when nobody waits for its answer any more. */
     private void loseAnswerOf(LockClaim claim) {
         LockClaim other = Store.claim(LockKey.of(claim.key().kind(), "warm-up"), Waiting.NONE);
         Store.answer(backend.tryAcquire(other));

@@ -65,7 +65,7 @@ class ManyLeasesIT {
     @Test
     void aHeldLeaseAndAWaiterCostLittleHeap() {
         LockClient holder = patient(redis.store.backend());
-        LooksUnderWay looks = new LooksUnderWay(
+        AttemptsUnderWay looks = new AttemptsUnderWay(
                 RedisLockBackend.builder(redis.store.uri())
                         .claimTime(Duration.ofMinutes(1))
                         .build(),
@@ -105,7 +105,7 @@ class ManyLeasesIT {
                 .build();
     }
 
-    /** The least of many looks, until none has found less for a second: what is let go a little later is not of interest. */
+    /** The least of many attempts, until none has found less for a second: what is let go a little later is not of interest. */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

@@ -37,13 +37,13 @@ class ManyWaitersIT {
     private Store store;
     private final List<LockClient> clients = new ArrayList<>();
 
-    /** Signals of all clients that say that a lock was granted, and that it is worth a look. */
+    /** Signals of all clients that say that a lock was granted, and that it is worth an attempt. */
     private final AtomicInteger grants = new AtomicInteger();
 
     private final AtomicInteger hints = new AtomicInteger();
 
     /** Locks whose waiters may be looking when they are granted: those that open a channel. */
-    private String looksWhenGranted = "warm-up";
+    private String attemptsWhenGranted = "warm-up";
 
     @BeforeEach
     void start() {
@@ -57,7 +57,7 @@ class ManyWaitersIT {
         assertThat(store.leftovers()).isEmpty();
         assertThat(store.keys())
                 .filteredOn(key -> key.contains(":gone"))
-                .allMatch(key -> key.contains(looksWhenGranted));
+                .allMatch(key -> key.contains(attemptsWhenGranted));
         store.close();
     }
 
@@ -65,7 +65,7 @@ class ManyWaitersIT {
     void tenThousandWaitersOfOneClientNeedTwoConnectionsAndOneSubscription() {
         int locks = 10_000;
         LockClient holder = client();
-        LooksUnderWay looks = looks();
+        AttemptsUnderWay looks = looks();
         LockClient waiter = client(looks);
         List<LockLease> held = Objects.requireNonNull(inTime(Flux.range(0, locks)
                 .flatMap(n -> holder.lock("cart/" + n).acquire(), 256)
@@ -106,7 +106,7 @@ class ManyWaitersIT {
     @Test
     void tenThousandWaitersThatComeAtOnceKeepTheirChannelAndAreServed() {
         int locks = 10_000;
-        looksWhenGranted = "cart/";
+        attemptsWhenGranted = "cart/";
         LockClient holder = client();
         LockClient waiter = client(looks());
         List<LockLease> held = Objects.requireNonNull(inTime(Flux.range(0, locks)
@@ -126,7 +126,7 @@ class ManyWaitersIT {
         served.forEach(one -> assertThat(one).succeedsWithin(PATIENCE));
 
         assertThat(store.redis().pubsubChannels()).as("never given up").noneMatch(name -> name.contains("~"));
-        // One look to queue, one when the channel is up, and a few by the back-off until then; the releases, and the
+        // One attempt to queue, one when the channel is up, and a few by the back-off until then; the releases, and the
         // confirmations of the grants.
         assertThat(store.calls("evalsha")).as("looks, renewals and releases").isLessThan(8L * locks);
     }
@@ -172,7 +172,7 @@ class ManyWaitersIT {
         assertThat(store.calls("publish")).isLessThan(waiters + waiters / 4);
         assertThat(grants).hasValue(waiters);
         assertThat(hints).hasValue(0);
-        // A place, a confirmation and a release of each, the holder's release, and a few looks of those at the head.
+        // A place, a confirmation and a release of each, the holder's release, and a few attempts of those at the head.
         assertThat(store.calls("evalsha")).isLessThan(3L * waiters + waiters / 10);
     }
 
@@ -201,7 +201,7 @@ class ManyWaitersIT {
         return client(looks());
     }
 
-    private LockClient client(LooksUnderWay backend) {
+    private LockClient client(AttemptsUnderWay backend) {
         LockClient client = LockClient.builder(backend)
                 .options(OPTIONS)
                 .operationTimeout(Duration.ofSeconds(30))
@@ -210,8 +210,8 @@ class ManyWaitersIT {
         return client;
     }
 
-    private LooksUnderWay looks() {
-        return new LooksUnderWay(
+    private AttemptsUnderWay looks() {
+        return new AttemptsUnderWay(
                 RedisLockBackend.builder(store.uri())
                         .claimTime(Duration.ofSeconds(30))
                         .build(),

@@ -71,7 +71,7 @@ class NothingIsLeftIT {
         List<String> left = store.keys();
         assertThat(left)
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
-        // A look that was withdrawn while it was under way leaves a tombstone, for half a minute.
+        // An attempt that was withdrawn while it was under way leaves a tombstone, for half a minute.
         assertThat(left)
                 .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isLessThanOrEqualTo(30_000));

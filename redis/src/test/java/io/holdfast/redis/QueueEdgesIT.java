@@ -70,7 +70,7 @@ class QueueEdgesIT {
         assertThat(store.redis().replicaof("127.0.0.1", 1)).isEqualTo("OK");
         ClientOverRedis.eventually(() -> !store.isHeld(HOLDER));
 
-        // Redis 6.2 shows expired keys to the scripts of a replica, so the look may be answered there.
+        // Redis 6.2 shows expired keys to the scripts of a replica, so the attempt may be answered there.
         Object unused = backend.tryAcquire(claim(Store.LEASE, Waiting.NONE))
                 .onErrorResume(LockBackendException.class, e -> Mono.empty())
                 .toFuture()
@@ -93,7 +93,7 @@ class QueueEdgesIT {
         LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
         LockClaim waiter = queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);
-        setLooked(waiter, HOUR_MICROS);
+        setAttempted(waiter, HOUR_MICROS);
         Store.answer(backend.release(holder));
         WatchSignal.Granted granted = (WatchSignal.Granted) next(WatchSignal.Granted.class);
         assertThat(granted.lease()).isEqualTo(Duration.ofSeconds(2));
@@ -119,7 +119,7 @@ class QueueEdgesIT {
         LockClaim stale = queued(claim(Store.LEASE, Waiting.QUEUE));
         LockClaim living = queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);
-        setLooked(stale, -Store.LEASE.toMillis() * 501);
+        setAttempted(stale, -Store.LEASE.toMillis() * 501);
         Store.answer(backend.release(holder));
         next(WatchSignal.Granted.class);
         assertThat(Store.answer(backend.renew(living))).isInstanceOf(Renewal.Held.class);
@@ -132,8 +132,8 @@ class QueueEdgesIT {
         LockClaim shortLease = queued(claim(Duration.ofSeconds(10), Waiting.QUEUE));
         LockClaim longLease = queued(claim(Duration.ofMinutes(2), Waiting.QUEUE));
         next(WatchSignal.Armed.class);
-        setLooked(shortLease, -6_000_000);
-        setLooked(longLease, -50_000_000);
+        setAttempted(shortLease, -6_000_000);
+        setAttempted(longLease, -50_000_000);
         Store.answer(backend.release(holder));
         WatchSignal.Granted granted = (WatchSignal.Granted) next(WatchSignal.Granted.class);
         assertThat(Store.answer(backend.renew(longLease))).isInstanceOf(Renewal.Held.class);
@@ -158,7 +158,7 @@ class QueueEdgesIT {
     }
 
     @Test
-    void lateCopyOfAnEarlierLookChangesNothing() throws InterruptedException {
+    void lateCopyOfAnEarlierAttemptChangesNothing() throws InterruptedException {
         LockClaim holder = held(claim(Store.LEASE, Waiting.NONE));
         LockClaim waiter = queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);
@@ -325,7 +325,7 @@ class QueueEdgesIT {
         return all;
     }
 
-    private void setLooked(LockClaim waiter, long microsFromNow) {
+    private void setAttempted(LockClaim waiter, long microsFromNow) {
         String[] parts = store.redis().hget(WAITERS, waiter.id()).split(" ", 5);
         parts[2] = Long.toString(serverMicros() + microsFromNow);
         boolean isNew = store.redis().hset(WAITERS, waiter.id(), String.join(" ", parts));

@@ -183,11 +183,11 @@ class RedirectionIT {
         String[] parts = answerAndAdvice.split("\\|", -1);
         answers.addAll(List.of(parts[0], parts[0], ACQUIRED, NOT_HELD));
         mayAnswer.countDown();
-        List<LockEvent.LookFailed> failures = new CopyOnWriteArrayList<>();
+        List<LockEvent.AttemptFailed> failures = new CopyOnWriteArrayList<>();
         LockClient client = LockClient.builder(backend)
                 .closeBackend(false)
                 .listener(event -> {
-                    if (event instanceof LockEvent.LookFailed failed) {
+                    if (event instanceof LockEvent.AttemptFailed failed) {
                         failures.add(failed);
                     }
                 })

@@ -54,7 +54,7 @@ class RedisChannelIT {
     }
 
     @Test
-    void watchIsArmedAgainAfterTheChannelBrokeAndALookSeesWhatWasMissed() throws InterruptedException {
+    void watchIsArmedAgainAfterTheChannelBrokeAndAnAttemptSeesWhatWasMissed() throws InterruptedException {
         LockClaim holder = holder();
         LockClaim waiter = queued(holder);
         next(WatchSignal.Armed.class);
@@ -66,9 +66,9 @@ class RedisChannelIT {
         assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
     }
 
-    /** Its look says nothing of the channel any more: it came up before that. */
+    /** Its attempt says nothing of the channel any more: it came up before that. */
     @Test
-    void watchIsArmedWhenTheChannelComesUpBeforeTheFirstLook() throws InterruptedException {
+    void watchIsArmedWhenTheChannelComesUpBeforeTheFirstAttempt() throws InterruptedException {
         queued(holder());
         next(WatchSignal.Armed.class);
         store.redis().clientKill(KillArgs.Builder.typePubsub());
@@ -115,7 +115,7 @@ class RedisChannelIT {
             RedisLockBackend waiting = RedisLockBackend.create(RedisURI.create("127.0.0.1", mute.port()));
             LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
             Disposable watch = waiting.watch(waiter)
-                    .concatMap(lookAgain -> waiting.tryAcquire(waiter.withAttempt(2)))
+                    .concatMap(attemptAgain -> waiting.tryAcquire(waiter.withAttempt(2)))
                     .subscribe();
             assertThat(Store.answer(waiting.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
             ClientOverRedis.eventually(() -> subscriptions.get() > 0 && connections.get() == 3);

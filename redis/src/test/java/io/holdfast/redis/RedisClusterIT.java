@@ -222,7 +222,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void aChannelThatBrokeIsOpenedAgainAndWaitersLookAgain() throws InterruptedException {
+    void aChannelThatBrokeIsOpenedAgainAndWaitersTryAgain() throws InterruptedException {
         BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
         LockClaim holder = Store.claim("orders");
         LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
@@ -344,7 +344,7 @@ class RedisClusterIT {
 
     @ParameterizedTest(name = "it has a channel there already: {0}")
     @ValueSource(booleans = {false, true})
-    void aWaiterThatIsPassedOverSinceItsSlotMovedIsToldToLookAndNotThatItHolds(boolean isHeardThere)
+    void aWaiterThatIsPassedOverSinceItsSlotMovedIsToldToAttemptAndNotThatItHolds(boolean isHeardThere)
             throws InterruptedException {
         String name = nameAt(0);
         if (isHeardThere) {

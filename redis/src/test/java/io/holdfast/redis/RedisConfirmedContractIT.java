@@ -58,7 +58,7 @@ class RedisConfirmedContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** What the server pushes is told as a change: the look that follows is confirmed. */
+    /** What the server pushes is told as a change: the attempt that follows is confirmed. */
     @Override
     public boolean pushesGrants() {
         return false;

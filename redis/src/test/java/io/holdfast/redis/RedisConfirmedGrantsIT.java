@@ -145,7 +145,7 @@ class RedisConfirmedGrantsIT {
         LockClient client = client(events);
         replica.pause();
         CompletableFuture<LockLease> acquired = client.lock("orders").acquire().toFuture();
-        eventually(() -> events.stream().anyMatch(LockEvent.LookFailed.class::isInstance));
+        eventually(() -> events.stream().anyMatch(LockEvent.AttemptFailed.class::isInstance));
         assertThat(acquired).isNotDone();
         replica.resume();
         LockLease lease = acquired.join();
@@ -179,7 +179,7 @@ class RedisConfirmedGrantsIT {
     }
 
     @Test
-    void aPushedGrantIsConfirmedByALookBeforeItCounts() throws InterruptedException {
+    void aPushedGrantIsConfirmedByAnAttemptBeforeItCounts() throws InterruptedException {
         LockClaim holder = Store.claim("orders");
         LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
         Store.answer(backend.tryAcquire(holder));

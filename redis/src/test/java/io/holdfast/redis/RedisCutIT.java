@@ -90,13 +90,13 @@ class RedisCutIT {
     void anAcquireThatIsCutIsRepairedAndTheWorkIsDone(Consumer<TcpProxy> cut) {
         cut.accept(proxy);
         assertThat(await(guarded(client))).isEqualTo("done");
-        assertThat(failedLooks()).as("the cut was met").isPositive();
+        assertThat(failedAttempts()).as("the cut was met").isPositive();
         assertThat(await(guarded(rival))).isEqualTo("done");
     }
 
     @ParameterizedTest
     @MethodSource("cuts")
-    void aSingleLookThatIsCutIsUndoneOrAnswered(Consumer<TcpProxy> cut) {
+    void aSingleAttemptThatIsCutIsUndoneOrAnswered(Consumer<TcpProxy> cut) {
         cut.accept(proxy);
         LockLease lease = await(client.lock("orders").tryAcquire().onErrorComplete());
         if (lease != null) {
@@ -152,11 +152,11 @@ class RedisCutIT {
 
     @ParameterizedTest
     @MethodSource("cuts")
-    void aLookThatQueuesAndIsCutIsServedInItsTurn(Consumer<TcpProxy> cut) {
+    void anAttemptThatQueuesAndIsCutIsServedInItsTurn(Consumer<TcpProxy> cut) {
         LockLease held = await(rival.lock("orders").acquire());
         cut.accept(proxy);
         CompletableFuture<LockLease> waiter = client.lock("orders").acquire().toFuture();
-        eventually(() -> failedLooks() > 0 && waiting() == 1);
+        eventually(() -> failedAttempts() > 0 && waiting() == 1);
         assertThat(waiter).isNotDone();
 
         await(held.release());
@@ -168,7 +168,7 @@ class RedisCutIT {
 
     @ParameterizedTest
     @MethodSource("cuts")
-    void aWaiterThatGivesUpWhileItsLookIsCutLeavesNoPlaceInTheQueue(Consumer<TcpProxy> cut) {
+    void aWaiterThatGivesUpWhileItsAttemptIsCutLeavesNoPlaceInTheQueue(Consumer<TcpProxy> cut) {
         LockLease held = await(rival.lock("orders").acquire());
         cut.accept(proxy);
         LockOptions impatient = LockOptions.builder()
@@ -205,8 +205,8 @@ class RedisCutIT {
         return by.lock("orders").withLock(work);
     }
 
-    private long failedLooks() {
-        return events.stream().filter(LockEvent.LookFailed.class::isInstance).count();
+    private long failedAttempts() {
+        return events.stream().filter(LockEvent.AttemptFailed.class::isInstance).count();
     }
 
     private long waiting() {

@@ -159,7 +159,7 @@ class RedisLifecycleIT {
     }
 
     @Test
-    void lookCancelledBeforeTheConnectionIsMadeIsNotSent() {
+    void attemptCancelledBeforeTheConnectionIsMadeIsNotSent() {
         RedisLockBackend backend = store.backend();
         backend.tryAcquire(Store.claim("orders")).subscribe().dispose();
         assertThat(backend.ping().toFuture()).succeedsWithin(Duration.ofSeconds(10));

@@ -179,15 +179,15 @@ class RedisManyPermitsIT {
 
     /** The empty member comes before the holders, and is no lease that ends. */
     @Test
-    void aWaiterIsNotAskedToLookAtOnce() {
+    void aWaiterIsNotAskedToAttemptAtOnce() {
         taken(look(5));
         for (int place = 1; place <= 3; place++) {
             LockAttempt answer = Store.answer(
                     backend.tryAcquire(Store.claim(TEN, Waiting.QUEUE).withPermits(6)));
-            assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isGreaterThan(Duration.ofMillis(500));
+            assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isGreaterThan(Duration.ofMillis(500));
         }
         LockAttempt refusal = Store.answer(backend.tryAcquire(look(6)));
-        assertThat(((LockAttempt.Contended) refusal).lookAgainWithin()).isGreaterThan(Duration.ofMillis(500));
+        assertThat(((LockAttempt.Contended) refusal).nextAttemptWithin()).isGreaterThan(Duration.ofMillis(500));
     }
 
     @Test

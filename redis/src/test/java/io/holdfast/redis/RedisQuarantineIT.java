@@ -180,7 +180,7 @@ class RedisQuarantineIT {
 
     /** A Redlock gives up many looks at a master that is down; each of them used to be logged with a stack trace. */
     @Test
-    void lookThatWasGivenUpWhileTheServerIsAwayFailsSilently() {
+    void attemptThatWasGivenUpWhileTheServerIsAwayFailsSilently() {
         backend = quarantined(QUARANTINE);
         store.server.stop();
         List<Throwable> dropped = new CopyOnWriteArrayList<>();

@@ -128,7 +128,7 @@ class RedisReadWriteIT {
     }
 
     @Test
-    void readersBehindAWriterThatDiedWaitingAreServedByTheirNextLook() {
+    void readersBehindAWriterThatDiedWaitingAreServedByTheirNextAttempt() {
         warmUp();
         LockLease reader = await(read(redis.client).acquire());
         CompletableFuture<LockLease> later = new CompletableFuture<>();

@@ -124,7 +124,7 @@ class RedisSharedStoreIT {
     }
 
     @Test
-    void holderWhoseTimeIsOverIsEndedAloneByTheNextLook() {
+    void holderWhoseTimeIsOverIsEndedAloneByTheNextAttempt() {
         LockClaim lasting = look(READ);
         acquired(lasting);
         LockClaim brief = LockClaim.first(READ, "brief", Duration.ofMillis(20), Waiting.NONE);
@@ -160,7 +160,7 @@ class RedisSharedStoreIT {
     }
 
     @Test
-    void releaseAfterAnUnansweredLookLeavesATombstoneThatExpires() {
+    void releaseAfterAnUnansweredAttemptLeavesATombstoneThatExpires() {
         LockClaim warmUp = look(PERMIT);
         acquired(warmUp);
         LockClaim claim = look(READ);
@@ -176,7 +176,7 @@ class RedisSharedStoreIT {
 
     /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
     @Test
-    void lookUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
+    void attemptUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
         LockClaim writer = look(WRITE);
         acquired(writer);
         LockClaim claim = Store.claim(READ, Waiting.NOTIFY);

@@ -59,7 +59,7 @@ class RedisSilenceIT {
 
     private Store store;
     private TcpProxy proxy;
-    private LooksUnderWay looks;
+    private AttemptsUnderWay looks;
     private LockClient client;
     private LockClient rival;
 
@@ -67,7 +67,7 @@ class RedisSilenceIT {
     void start() {
         store = Store.start();
         proxy = TcpProxy.inFrontOf(store.server);
-        looks = new LooksUnderWay(
+        looks = new AttemptsUnderWay(
                 RedisLockBackend.builder(RedisURI.create(proxy.host(), proxy.port()))
                         .claimTime(CLAIM_TIME)
                         .build(),
@@ -310,10 +310,10 @@ class RedisSilenceIT {
     }
 
     @Test
-    void aServerThatStallsDoesNotMakeAllWaitersLookAgain() {
+    void aServerThatStallsDoesNotMakeAllWaitersTryAgain() {
         LockLease held = held();
         List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
-        waiters.add(waiting()); // opens the channel: whoever comes later looks once, and is told
+        waiters.add(waiting()); // opens the channel: whoever comes later attempts once, and is told
         for (int i = 1; i < 100; i++) {
             waiters.add(client.lock("orders").with(SELDOM).acquire().toFuture());
         }

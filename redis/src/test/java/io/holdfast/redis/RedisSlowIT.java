@@ -108,7 +108,7 @@ class RedisSlowIT {
     void anAcquireSucceedsAsSoonAsTheServerIsQuickAgain() {
         proxy.delay(Direction.TO_CLIENT, TOO_LONG);
         CompletableFuture<LockLease> lease = client.lock("orders").acquire().toFuture();
-        eventually(() -> events.stream().anyMatch(LockEvent.LookFailed.class::isInstance));
+        eventually(() -> events.stream().anyMatch(LockEvent.AttemptFailed.class::isInstance));
         proxy.pass();
         await(await(Mono.fromFuture(lease)).release());
     }

@@ -149,7 +149,7 @@ class RedisStoreIT {
     }
 
     @Test
-    void releaseAfterAnUnansweredLookLeavesATombstoneThatExpires() {
+    void releaseAfterAnUnansweredAttemptLeavesATombstoneThatExpires() {
         LockClaim warmUp = Store.claim("warm-up");
         acquired(warmUp);
         LockClaim claim = Store.claim(NAME);
@@ -199,7 +199,7 @@ class RedisStoreIT {
 
     /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
     @Test
-    void lookUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
+    void attemptUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
         LockClaim holder = Store.claim(NAME);
         acquired(holder);
         LockClaim claim = Store.claim(NAME, Waiting.NOTIFY);

@@ -165,10 +165,10 @@ class ScriptCostIT {
                 .isEqualTo(Ownership.NOT_HELD);
         steps.add("release of a waiter");
         enqueued(key);
-        steps.add("acquire, to the end, after a look");
+        steps.add("acquire, to the end, after an attempt");
         LockClaim heir = queue.removeFirst();
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
-        steps.add("release, hand-off, after a look");
+        steps.add("release, hand-off, after an attempt");
         assertThat(Store.answer(backend.renew(heir))).isInstanceOf(Renewal.Held.class);
         steps.add("renew");
         enqueued(key);

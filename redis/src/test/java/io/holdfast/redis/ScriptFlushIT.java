@@ -128,7 +128,7 @@ class ScriptFlushIT {
     }
 
     @Test
-    void repairSendsNothingForALookThatWasCancelled() {
+    void repairSendsNothingForAnAttemptThatWasCancelled() {
         LockClaim claim = Store.claim("orders");
         Store.answer(backend.ping());
         store.server.pause();
@@ -171,7 +171,8 @@ class ScriptFlushIT {
         assertThat(done.join()).hasSize(200).containsOnly(1);
         assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(rival.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
-        // A look that was not answered in time, on a slow machine, leaves the trace of its withdrawal, which expires.
+        // An attempt that was not answered in time, on a slow machine, leaves the trace of its withdrawal, which
+        // expires.
         assertThat(store.keys())
                 .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isBetween(1L, 30_000L));

@@ -27,7 +27,7 @@ class AcquireRoundTest {
     private final Five.Client rival = five.client();
 
     @Test
-    void lookIsDecidedByTheThirdFastestMaster() {
+    void attemptIsDecidedByTheThirdFastestMaster() {
         int[] roundTrips = {100, 2, 20, 1, 5};
         for (int i = 0; i < 5; i++) {
             client.roundTrip(i + 1, Duration.ofMillis(roundTrips[i]));
@@ -71,7 +71,7 @@ class AcquireRoundTest {
     }
 
     @Test
-    void lookIsLostAsSoonAsAMajorityIsOutOfReach() {
+    void attemptIsLostAsSoonAsAMajorityIsOutOfReach() {
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
         client.hung(4, 5);
@@ -82,7 +82,7 @@ class AcquireRoundTest {
     }
 
     @Test
-    void everyYesOfALostLookIsUndoneLateOnesToo() {
+    void everyYesOfALostAttemptIsUndoneLateOnesToo() {
         rival.down(4, 5);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
@@ -98,7 +98,7 @@ class AcquireRoundTest {
     }
 
     @Test
-    void lookWhoseReplyWasLostIsUndoneToo() {
+    void attemptWhoseReplyWasLostIsUndoneToo() {
         rival.down(4, 5);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
@@ -163,7 +163,7 @@ class AcquireRoundTest {
     }
 
     @Test
-    void lookIsCancelledWithoutATrace() {
+    void attemptIsCancelledWithoutATrace() {
         for (int millis = 0; millis < 30; millis++) {
             Random random = new Random(millis);
             client.wires.forEach(it -> it.delayNanos = () -> random.nextInt(10_000_000));

@@ -15,7 +15,7 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What another thread may do in the middle of a look, done by the same thread at exactly that point. */
+/** What another thread may do in the middle of an attempt, done by the same thread at exactly that point. */
 class AttemptRacesTest {
 
     @RegisterExtension
@@ -61,7 +61,7 @@ class AttemptRacesTest {
         }
     }
 
-    private void lookAgain() {
+    private void attemptAgain() {
         backend.tryAcquire(claim.withAttempt(2)).subscribe(second);
     }
 
@@ -73,7 +73,7 @@ class AttemptRacesTest {
     }
 
     @Test
-    void lateYesOfALostLookIsNotUndoneAtTheCostOfTheNextLook() {
+    void lateYesOfALostAttemptIsNotUndoneAtTheCostOfTheNextAttempt() {
         rival.down(4, 5);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
@@ -83,7 +83,7 @@ class AttemptRacesTest {
         five.answer(rival.backend.release(held));
         client.up();
         client.hung(1, 2); // so that each of the other three votes is needed
-        whenAllAnswered = this::lookAgain;
+        whenAllAnswered = this::attemptAgain;
         five.passMillis(110);
         assertThat(second.getReceivedOnNext()).hasSize(1).first().isInstanceOf(LockAttempt.Acquired.class);
         assertThat(five.holding()).containsExactly(3, 4, 5);
@@ -92,12 +92,12 @@ class AttemptRacesTest {
     }
 
     @Test
-    void lookThatIsCancelledWhileItIsBeingSentLeavesTheNextOneAlone() {
+    void attemptThatIsCancelledWhileItIsBeingSentLeavesTheNextOneAlone() {
         TestSubscriber<LockAttempt> first = TestSubscriber.create();
         client.wires.get(2).fateOfRequest = () -> {
             client.wires.get(2).fateOfRequest = () -> Wire.Fate.ARRIVES;
             first.cancel();
-            lookAgain();
+            attemptAgain();
             return Wire.Fate.ARRIVES;
         };
         backend.tryAcquire(claim).subscribe(first);

@@ -57,7 +57,7 @@ class ContentionTest {
         masters.forEach(it -> assertThat(it.contents()).isEmpty());
     }
 
-    /** One waiter, one holder: a release is noticed by its message long before the next look by the clock. */
+    /** One waiter, one holder: a release is noticed by its message long before the next attempt by the clock. */
     @Test
     void releaseWakesAWaiterEarly() {
         List<Long> handOffs = new ArrayList<>();

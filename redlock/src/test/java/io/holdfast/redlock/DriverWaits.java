@@ -10,7 +10,7 @@ public final class DriverWaits implements BlockHoundIntegration {
     public void applyTo(BlockHound.Builder builder) {
         // The first time that connections of several clients are made at one moment, they meet at a lock of the whole
         // JVM, under which the
-        // driver lists the methods of its commands. An error there would leave the look that needs the channel
+        // driver lists the methods of its commands. An error there would leave the attempt that needs the channel
         // unanswered.
         builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
         // Who writes meets the event loop that takes the connection up or down. An error there would leave the driver's

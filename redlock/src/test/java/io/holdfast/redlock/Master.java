@@ -45,7 +45,7 @@ final class Master implements ForwardingLockBackend {
                 Duration rest = Duration.ofNanos(votesFromNanos - time.now(TimeUnit.NANOSECONDS));
                 return Mono.error(LockBackendException.notYet(claim.key().name(), "in quarantine, on purpose", rest));
             }
-            // A new grant is at least the clock; a held claim keeps its token. (Asking extends it, as the look does
+            // A new grant is at least the clock; a held claim keeps its token. (Asking extends it, as the attempt does
             // anyway.)
             return store.renew(claim)
                     .map(standing -> standing instanceof Renewal.Held

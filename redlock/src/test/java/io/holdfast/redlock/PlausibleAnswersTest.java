@@ -67,7 +67,7 @@ class PlausibleAnswersTest {
         if (answer instanceof LockAttempt.Acquired grant) {
             assertThat(grant.lease()).isLessThanOrEqualTo(Five.LEASE);
         } else {
-            assertThat(((LockAttempt.Contended) answer).lookAgainWithin()).isLessThanOrEqualTo(Five.LEASE);
+            assertThat(((LockAttempt.Contended) answer).nextAttemptWithin()).isLessThanOrEqualTo(Five.LEASE);
         }
         five.answer(backend.release(claim));
         five.subscribe(backend.close());

@@ -28,7 +28,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Waiting, by signals and by looks. */
+/** Waiting, by signals and by attempts. */
 class QuorumWatchTest {
 
     @RegisterExtension
@@ -201,9 +201,9 @@ class QuorumWatchTest {
         five.subscribe(backend.close());
     }
 
-    /** Each look that a master fails gives the claim another id there, which is watched at once. */
+    /** Each attempt that a master fails gives the claim another id there, which is watched at once. */
     @Test
-    void looksDoNotAddToThePausesBeforeAMasterThatIsAwayIsWatchedAgain() {
+    void attemptsDoNotAddToThePausesBeforeAMasterThatIsAwayIsWatchedAgain() {
         List<WatchedInTheEnd> members = IntStream.range(0, 5)
                 .<WatchedInTheEnd>mapToObj(
                         i -> new WatchedInTheEnd(five.masters.get(i), i == 0 ? Integer.MAX_VALUE : 0) {

@@ -94,7 +94,7 @@ class RedlockContractIT {
             return false;
         }
 
-        /** The last answers of a vote that is decided may be under way: so this looks until nothing is left, for a while. */
+        /** The last answers of a vote that is decided may be under way: so this attempts until nothing is left, for a while. */
         @Override
         public Collection<String> leftovers() {
             long deadline = System.nanoTime() + Duration.ofSeconds(3).toNanos();

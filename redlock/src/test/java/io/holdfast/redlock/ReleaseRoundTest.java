@@ -125,7 +125,7 @@ class ReleaseRoundTest {
     }
 
     @Test
-    void singleVotesOfALookThatWasNotWonAreNoLock() {
+    void singleVotesOfAnAttemptThatWasNotWonAreNoLock() {
         client.down(1, 2);
         client.wires.get(2).delayNanos = () -> 1_000_000;
         client.wires.get(3).delayNanos = () -> 1_000_000;
@@ -150,7 +150,7 @@ class ReleaseRoundTest {
     }
 
     @Test
-    void lookThatComesAfterTheReleaseTakesNothing() {
+    void attemptThatComesAfterTheReleaseTakesNothing() {
         client.roundTrip(4, Duration.ofMillis(250));
         client.roundTrip(5, Duration.ofMillis(250));
         LockClaim claim = Five.claim();

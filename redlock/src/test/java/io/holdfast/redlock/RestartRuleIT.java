@@ -78,7 +78,7 @@ class RestartRuleIT {
         return held.get();
     }
 
-    /** Just after a restart, connections are being made anew, and a look may fail. */
+    /** Just after a restart, connections are being made anew, and an attempt may fail. */
     private static Optional<LockLease> look(FiveServers.Client client) {
         return await(client.locks
                 .lock(NAME)

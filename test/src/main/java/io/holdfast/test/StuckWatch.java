@@ -25,7 +25,7 @@ final class StuckWatch implements AutoCloseable {
 
     // All below: under the monitor.
 
-    /** Since when the thread has been waiting at each look; 0 if it was not at the last one. */
+    /** Since when the thread has been waiting at each attempt; 0 if it was not at the last one. */
     private long waitingSinceNanos;
 
     private boolean interrupted;

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
-/** One claim in a {@link Contest}: sends its looks as an engine would, numbered, and records its signals. */
+/** One claim in a {@link Contest}: sends its attempts as an engine would, numbered, and records its signals. */
 final class Contender {
 
     private static final Duration POLL = Duration.ofMillis(20);
@@ -28,7 +28,7 @@ final class Contender {
     private final LockBackend backend;
     private final BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
 
-    /** The last look sent; written by the test's thread. */
+    /** The last attempt sent; written by the test's thread. */
     private LockClaim claim;
 
     private boolean looked;
@@ -44,7 +44,7 @@ final class Contender {
         return claim;
     }
 
-    /** Sends the next look. */
+    /** Sends the next attempt. */
     LockAttempt look() {
         if (looked) {
             claim = claim.withAttempt(claim.attempt() + 1);
@@ -53,14 +53,14 @@ final class Contender {
         return contest.answer(backend.tryAcquire(claim));
     }
 
-    /** Sends a look with a number of its own: a duplicate, or one that comes late. */
-    LockAttempt lookAs(int attempt) {
+    /** Sends an attempt with a number of its own: a duplicate, or one that comes late. */
+    LockAttempt attemptAs(int attempt) {
         return contest.answer(backend.tryAcquire(claim.withAttempt(attempt)));
     }
 
-    /** Sends the next look as one for the other side of its read/write lock, and stands there from then on, without waiting. */
+    /** Sends the next attempt as one for the other side of its read/write lock, and stands there from then on, without waiting. */
     @CanIgnoreReturnValue
-    LockAttempt lookAs(LockKind kind) {
+    LockAttempt attemptAs(LockKind kind) {
         claim = asKind(kind, claim.attempt() + 1);
         return contest.answer(backend.tryAcquire(claim));
     }
@@ -71,7 +71,7 @@ final class Contender {
         return new LockClaim(key, claim.id(), claim.lease(), Waiting.NONE, attempt, 0, 1);
     }
 
-    LockAttempt lookWithFloor(long floor) {
+    LockAttempt attemptWithFloor(long floor) {
         claim = claim.withTokenFloor(floor);
         return look();
     }
@@ -93,13 +93,13 @@ final class Contender {
     void mustQueue() {
         LockAttempt answer = look();
         assertThat(answer).isInstanceOf(LockAttempt.Queued.class);
-        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isPositive();
+        assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isPositive();
     }
 
     void mustBeRefused() {
         LockAttempt answer = look();
         assertThat(answer).isInstanceOf(LockAttempt.Contended.class);
-        assertThat(((LockAttempt.Contended) answer).lookAgainWithin()).isPositive();
+        assertThat(((LockAttempt.Contended) answer).nextAttemptWithin()).isPositive();
     }
 
     void mustHold() {
@@ -153,7 +153,7 @@ final class Contender {
         throw new AssertionError("the lock did not come to the waiter within " + contest.patience());
     }
 
-    /** The lock comes by a push, without a look; does not confirm it. */
+    /** The lock comes by a push, without an attempt; does not confirm it. */
     @CanIgnoreReturnValue
     WatchSignal.Granted mustBePushed() {
         return (WatchSignal.Granted) mustBeSignalled(WatchSignal.Granted.class);

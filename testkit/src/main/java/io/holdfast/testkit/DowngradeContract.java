@@ -45,7 +45,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
             reader(contest).mustBeRefused();
-            assertThat(Contender.token(writer.lookAs(LockKind.READ))).isEqualTo(token);
+            assertThat(Contender.token(writer.attemptAs(LockKind.READ))).isEqualTo(token);
             writer.mustHold();
             assertThat(reader(contest).mustAcquire()).isGreaterThan(token);
             writer(contest).mustBeRefused();
@@ -58,10 +58,11 @@ interface DowngradeContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
-            assertThat(Contender.token(writer.lookAs(LockKind.READ))).isEqualTo(token);
-            assertThat(Contender.token(writer.lookAs(writer.claim().attempt()))).isEqualTo(token);
-            assertThat(Contender.token(writer.lookAs(LockKind.READ))).isEqualTo(token);
-            assertThat(Contender.token(writer.lookAs(2))).as("came late").isEqualTo(token);
+            assertThat(Contender.token(writer.attemptAs(LockKind.READ))).isEqualTo(token);
+            assertThat(Contender.token(writer.attemptAs(writer.claim().attempt())))
+                    .isEqualTo(token);
+            assertThat(Contender.token(writer.attemptAs(LockKind.READ))).isEqualTo(token);
+            assertThat(Contender.token(writer.attemptAs(2))).as("came late").isEqualTo(token);
             reader(contest).mustAcquire();
             writer(contest).mustBeRefused();
         }
@@ -73,7 +74,7 @@ interface DowngradeContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             Contender another = reader(contest);
             another.mustAcquire();
             writer.mustHold();
@@ -94,7 +95,7 @@ interface DowngradeContract extends LockBackendUnderTest {
                     backend(), LockKey.of(LockKind.WRITE, contest.name()), lease().multipliedBy(2), Waiting.NONE);
             writer.mustAcquire();
             passTime(lease());
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             passTime(lease().plus(lease().dividedBy(3)));
             writer(contest).mustBeRefused();
             makeExpire(writer.claim());
@@ -110,7 +111,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
             Contender next = waiting(contest, LockKind.WRITE);
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             next.mustNotHold();
             reader(contest).mustBeRefused(); // it would pass the writer that waits
             next.mustQueue();
@@ -129,7 +130,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             Contender second = waiting(contest, LockKind.READ);
             Contender nextWriter = waiting(contest, LockKind.WRITE);
             Contender behind = waiting(contest, LockKind.READ);
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             for (Contender joins : List.of(first, second)) {
                 assertThat(pushesGrants() ? joins.mustBePushed().fencingToken() : joins.mustBeGranted())
                         .isGreaterThan(token);
@@ -157,7 +158,7 @@ interface DowngradeContract extends LockBackendUnderTest {
                     .watching());
             Contender second = contest.queued(contest.enter(anotherClient(), key, Contest.LONG, Waiting.QUEUE)
                     .watching());
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             for (Contender joins : List.of(first, second)) {
                 joins.mustBeGranted();
             }
@@ -177,7 +178,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             notified.mustBeRefused();
             contest.armed(notified);
             notified.mustBeRefused();
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             notified.mustBeSignalled(WatchSignal.Changed.class);
             notified.mustAcquire();
         }
@@ -189,7 +190,7 @@ interface DowngradeContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender reader = reader(contest);
             reader.mustAcquire();
-            assertThat(reader.lookAs(LockKind.WRITE)).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(reader.attemptAs(LockKind.WRITE)).isInstanceOf(LockAttempt.Contended.class);
             Contender another = reader(contest);
             another.mustAcquire();
             another.release();
@@ -205,7 +206,7 @@ interface DowngradeContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             contest.answer(backend().tryAcquire(writer.asKind(LockKind.WRITE, 1)));
             contest.answer(backend().renew(writer.asKind(LockKind.WRITE, 1)));
             Contender another = reader(contest);
@@ -239,7 +240,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             writer.mustAcquire();
             Contender stranger = writer(contest);
             stranger.mustBeRefused();
-            assertThat(stranger.lookAs(LockKind.READ)).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(stranger.attemptAs(LockKind.READ)).isInstanceOf(LockAttempt.Contended.class);
             reader(contest).mustBeRefused();
             writer.mustHold();
             stranger.mustNotHold();
@@ -252,7 +253,7 @@ interface DowngradeContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
-            writer.lookAs(LockKind.READ);
+            writer.attemptAs(LockKind.READ);
             List<LockHolder> told = contest.answer(backend()
                     .holders(LockKey.of(LockKind.WRITE, contest.name()))
                     .collectList());

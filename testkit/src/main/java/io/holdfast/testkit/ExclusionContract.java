@@ -73,8 +73,10 @@ interface ExclusionContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.looker();
             long token = holder.mustAcquire();
-            assertThat(Contender.token(holder.lookAs(1))).as("the same look").isEqualTo(token);
-            assertThat(holder.mustAcquire()).as("the next look").isEqualTo(token);
+            assertThat(Contender.token(holder.attemptAs(1)))
+                    .as("the same attempt")
+                    .isEqualTo(token);
+            assertThat(holder.mustAcquire()).as("the next attempt").isEqualTo(token);
         }
     }
 
@@ -205,7 +207,7 @@ interface ExclusionContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void lookThatMustNotWaitLeavesNothing() {
+    default void attemptThatMustNotWaitLeavesNothing() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             contest.looker().mustBeRefused();

@@ -80,7 +80,7 @@ interface PermitsContract extends LockBackendUnderTest {
             Contender two = contest.permits(2, 3, Waiting.NONE);
             long token = two.mustAcquire();
             assertThat(two.mustAcquire()).isEqualTo(token);
-            assertThat(Contender.token(two.lookAs(1))).isEqualTo(token);
+            assertThat(Contender.token(two.attemptAs(1))).isEqualTo(token);
             contest.permits(2, 3, Waiting.NONE).mustBeRefused();
             contest.permits(1, 3, Waiting.NONE).mustAcquire();
             two.release();

@@ -17,7 +17,7 @@ interface PushContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void pushedGrantNamesTheLookThatItAnswers() {
+    default void pushedGrantNamesTheAttemptThatItAnswers() {
         needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
@@ -31,7 +31,7 @@ interface PushContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void pushedLeaseCountsFromTheLookThatItAnswers() {
+    default void pushedLeaseCountsFromTheAttemptThatItAnswers() {
         needsPushes();
         try (Contest contest = new Contest(this)) {
             Duration waited = Duration.ofMillis(100);
@@ -39,7 +39,7 @@ interface PushContract extends LockBackendUnderTest {
             Contender waiter = contest.waiter();
             passTime(waited);
             holder.release();
-            // Expiry = grant + claim time; the time of the look is what the client can place on its own clock.
+            // Expiry = grant + claim time; the time of the attempt is what the client can place on its own clock.
             assertThat(waiter.mustBePushed().lease())
                     .isGreaterThanOrEqualTo(waited.plus(claimTime()))
                     .isLessThan(claimTime().plus(waited).plus(patience()));
@@ -53,8 +53,8 @@ interface PushContract extends LockBackendUnderTest {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter(lease());
             holder.release();
-            Duration sinceLook = lease().dividedBy(2); // or it would have been stale
-            assertThat(waiter.mustBePushed().lease()).isLessThan(lease().plus(sinceLook));
+            Duration sinceAttempt = lease().dividedBy(2); // or it would have been stale
+            assertThat(waiter.mustBePushed().lease()).isLessThan(lease().plus(sinceAttempt));
         }
     }
 
@@ -137,7 +137,7 @@ interface PushContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void waiterThatStoppedLookingLosesItsPlace() {
+    default void waiterThatStoppedTryingLosesItsPlace() {
         needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
@@ -152,13 +152,13 @@ interface PushContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void overtakenLookChangesNothing() {
+    default void overtakenAttemptChangesNothing() {
         needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter();
             waiter.mustQueue();
-            assertThat(waiter.lookAs(1)).as("came late").isNotInstanceOf(LockAttempt.Acquired.class);
+            assertThat(waiter.attemptAs(1)).as("came late").isNotInstanceOf(LockAttempt.Acquired.class);
             holder.release();
             assertThat(waiter.mustBePushed().attempt()).isEqualTo(2);
         }

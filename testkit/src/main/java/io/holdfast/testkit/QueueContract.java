@@ -62,7 +62,7 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void lookThatMustNotWaitNeverPassesALivingWaiter() {
+    default void attemptThatMustNotWaitNeverPassesALivingWaiter() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
@@ -86,7 +86,7 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void waiterFindsAnExpiryByLooking() {
+    default void waiterFindsAnExpiryByItsNextAttempt() {
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
             Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
@@ -97,22 +97,22 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void firstWaiterIsAskedToLookAtLeastEveryClaimTime() {
+    default void firstWaiterIsAskedToAttemptAtLeastEveryClaimTime() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             contest.holder();
             LockAttempt answer = contest.mutex(Contest.LONG, Waiting.QUEUE).look();
-            assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isLessThanOrEqualTo(claimTime());
+            assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isLessThanOrEqualTo(claimTime());
         }
     }
 
     @Test
-    default void waiterIsAskedToLookBeforeItIsTakenForDead() {
+    default void waiterIsAskedToAttemptBeforeItIsTakenForDead() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             contest.holder();
             LockAttempt answer = contest.mutex(lease(), Waiting.QUEUE).look();
-            assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isLessThan(lease().dividedBy(2));
+            assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isLessThan(lease().dividedBy(2));
         }
     }
 
@@ -157,7 +157,7 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void noReleaseIsMissedBetweenWatchAndLook() {
+    default void noReleaseIsMissedBetweenWatchAndAttempt() {
         assumeTrue(signalsChanges(), "needs signals");
         for (int round = 0; round < 50; round++) {
             try (Contest contest = new Contest(this)) {
@@ -168,7 +168,7 @@ interface QueueContract extends LockBackendUnderTest {
                         .subscribeOn(Schedulers.parallel())
                         .toFuture();
                 if (!(waiter.look() instanceof LockAttempt.Acquired)) {
-                    // A channel that opens with the first look may be armed after the release: then, and only then,
+                    // A channel that opens with the first attempt may be armed after the release: then, and only then,
                     // look.
                     contest.armed(waiter);
                     waiter.mustBeGranted();

@@ -53,7 +53,7 @@ interface TokenContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             long floor = floorAbove(contest);
             Contender holder = contest.looker();
-            assertThat(Contender.token(holder.lookWithFloor(floor))).isGreaterThanOrEqualTo(floor);
+            assertThat(Contender.token(holder.attemptWithFloor(floor))).isGreaterThanOrEqualTo(floor);
         }
     }
 
@@ -63,8 +63,8 @@ interface TokenContract extends LockBackendUnderTest {
             long floor = floorAbove(contest);
             Contender holder = contest.looker();
             assertThat(holder.mustAcquire()).isLessThan(floor);
-            assertThat(Contender.token(holder.lookWithFloor(floor))).isEqualTo(floor);
-            assertThat(Contender.token(holder.lookWithFloor(1)))
+            assertThat(Contender.token(holder.attemptWithFloor(floor))).isEqualTo(floor);
+            assertThat(Contender.token(holder.attemptWithFloor(1)))
                     .as("never lowered")
                     .isEqualTo(floor);
             holder.release();

@@ -17,22 +17,22 @@ import reactor.core.scheduler.Schedulers;
 interface WithdrawalContract extends LockBackendUnderTest {
 
     @Test
-    default void lookAfterTheReleaseOfItsClaimTakesNothing() {
+    default void attemptAfterTheReleaseOfItsClaimTakesNothing() {
         try (Contest contest = new Contest(this)) {
             Contender withdrawn = contest.looker();
             assertThat(withdrawn.release()).isEqualTo(Ownership.NOT_HELD);
-            assertThat(withdrawn.lookAs(1)).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(withdrawn.attemptAs(1)).isInstanceOf(LockAttempt.Contended.class);
             contest.looker().mustAcquire();
         }
     }
 
     @Test
-    default void lookAfterTheReleaseOfItsClaimGetsNoPlace() {
+    default void attemptAfterTheReleaseOfItsClaimGetsNoPlace() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender withdrawn = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
             withdrawn.release();
-            assertThat(withdrawn.lookAs(1)).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(withdrawn.attemptAs(1)).isInstanceOf(LockAttempt.Contended.class);
             holder.release();
             contest.looker().mustAcquire();
             withdrawn.mustNotHold();
@@ -40,21 +40,21 @@ interface WithdrawalContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void laterLookOfAQueuedClaimTakesNothingAfterItsRelease() {
+    default void laterAttemptOfAQueuedClaimTakesNothingAfterItsRelease() {
         assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender withdrawn = contest.waiter();
-            LockClaim secondLook = withdrawn.claim().withAttempt(2);
-            assertThat(contest.answer(backend().release(secondLook))).isEqualTo(Ownership.NOT_HELD);
+            LockClaim secondAttempt = withdrawn.claim().withAttempt(2);
+            assertThat(contest.answer(backend().release(secondAttempt))).isEqualTo(Ownership.NOT_HELD);
             holder.release();
-            assertThat(contest.answer(backend().tryAcquire(secondLook))).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(contest.answer(backend().tryAcquire(secondAttempt))).isInstanceOf(LockAttempt.Contended.class);
             contest.looker().mustAcquire();
         }
     }
 
     @Test
-    default void duplicatedLookHasTheEffectOfOne() {
+    default void duplicatedAttemptHasTheEffectOfOne() {
         try (Contest contest = new Contest(this)) {
             LockClaim claim = contest.looker().claim();
             List<LockAttempt> answers = contest.answer(Flux.merge(

@@ -141,7 +141,7 @@ class AcquireTest {
     }
 
     @Test
-    void waitTimeoutZeroIsOneLook() {
+    void waitTimeoutZeroIsOneAttempt() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         var lock = world.lock(o -> o.waitTimeout(Duration.ZERO));
 
@@ -166,7 +166,7 @@ class AcquireTest {
 
         assertThat(world.only(result).isValid()).isTrue();
         assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isEqualTo(4);
-        assertThat(world.events(LockEvent.LookFailed.class)).hasSize(3);
+        assertThat(world.events(LockEvent.AttemptFailed.class)).hasSize(3);
     }
 
     @Test
@@ -233,7 +233,7 @@ class AcquireTest {
     }
 
     @Test
-    void anUnansweredLookCountsAsUnknownAfterTheOperationTimeout() {
+    void anUnansweredAttemptCountsAsUnknownAfterTheOperationTimeout() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());
         TestSubscriber<LockLease> result = world.subscribe(world.lock().tryAcquire());
 

@@ -96,7 +96,7 @@ class CloseTest {
     }
 
     @Test
-    void aLookInFlightIsAwaitedAndWithdrawn() {
+    void anAttemptInFlightIsAwaitedAndWithdrawn() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(500)));
         TestSubscriber<LockLease> acquiring = world.subscribe(world.lock().acquire());
         TestSubscriber<Void> closing = world.subscribe(world.client.close());

@@ -98,7 +98,7 @@ class DeadTimerTest {
     @Test
     void aRequestThatIsNeverAnsweredEnds() {
         ScriptedStore silent = new ScriptedStore();
-        silent.onLook = claim -> Mono.never();
+        silent.onAttempt = claim -> Mono.never();
         LockClient waits = LockClient.builder(silent).timer(timer).build();
         Mono<LockLease> asked = waits.lock("a").tryAcquire().cache();
         asked.subscribe(lease -> {}, ended -> {});
@@ -124,7 +124,7 @@ class DeadTimerTest {
     @Test
     void aTimerThatTakesTasksAndNeverRunsThemIsReplaced() {
         ScriptedStore busy = new ScriptedStore();
-        busy.onLook = claim -> Mono.just(new LockAttempt.Queued(Duration.ofMinutes(1)));
+        busy.onAttempt = claim -> Mono.just(new LockAttempt.Queued(Duration.ofMinutes(1)));
         LockClient waits = LockClient.builder(busy).timer(new Swallowing()).build();
         LockOptions brief =
                 LockOptions.builder().waitTimeout(Duration.ofMillis(100)).build();

@@ -229,7 +229,7 @@ class DowngradeTest {
         world.pass(OPERATION_TIMEOUT.multipliedBy(3).plus(SECOND));
         LockLease reading = world.only(downgrade);
         assertThat(reading.fencingToken()).isEqualTo(lease.fencingToken());
-        assertThat(world.events(LockEvent.LookFailed.class)).hasSize(2);
+        assertThat(world.events(LockEvent.AttemptFailed.class)).hasSize(2);
         world.subscribe(reading.release());
     }
 

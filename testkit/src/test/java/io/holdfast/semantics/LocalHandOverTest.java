@@ -316,7 +316,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aWaiterThatGetsTheLockWhileItsLookIsUnderWayKeepsIt() {
+    void aWaiterThatGetsTheLockWhileItsAttemptIsUnderWayKeepsIt() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(3)));
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
@@ -333,7 +333,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aLookForTheNextTurnThatFailsWhenItsWaiterHasTheLockIsSentAgainForTheOthers() {
+    void anAttemptForTheNextTurnThatFailsWhenItsWaiterHasTheLockIsSentAgainForTheOthers() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         faulty.on(Operation.TRY_ACQUIRE).next(Fault.lostRequest());
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
@@ -352,7 +352,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aWaiterLooksForTheNextTurnWhileAnOwnerWorksForLong() {
+    void aWaiterAsksForTheNextTurnWhileAnOwnerWorksForLong() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
         TestSubscriber<LockLease> last = subscribe(lock.acquire());

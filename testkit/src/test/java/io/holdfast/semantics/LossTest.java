@@ -239,7 +239,7 @@ class LossTest {
     }
 
     @Test
-    void aGrantThatComesTooLateIsNotEmittedButLookedForAgain() {
+    void aGrantThatComesTooLateIsNotEmittedButTriedAgain() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
         world.faulty.loseSignals(signal -> signal instanceof WatchSignal.Granted);

@@ -56,7 +56,7 @@ class RacesTest {
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
     private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 
-    /** Written by the thread that looks. */
+    /** Written by the thread that attempts. */
     private volatile LockClaim lastClaim;
 
     private final LockBackend noting = new ForwardingLockBackend() {

@@ -51,7 +51,7 @@ class RareMomentsTest {
     final World world = new World();
 
     @Test
-    void aSubscriberThatLeavesBeforeTheFirstLookIsNotWaitedFor() {
+    void aSubscriberThatLeavesBeforeTheFirstAttemptIsNotWaitedFor() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         AtomicReference<Runnable> onNow = new AtomicReference<>(() -> {});
         Clock clock = new Clock(world.clock, onNow);
@@ -320,7 +320,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void closingDoesNotLeaveALookThatIsNeverAnswered() {
+    void closingDoesNotLeaveAnAttemptThatIsNeverAnswered() {
         LockClient client = world.client(builder -> builder.options(
                 LockOptions.builder().leaseDuration(Duration.ofSeconds(1)).build()));
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());

@@ -26,7 +26,7 @@ final class ScriptedStore implements LockBackend {
     final Sinks.Many<WatchSignal> signals = Sinks.many().multicast().directBestEffort();
 
     // Written by the test.
-    volatile Function<LockClaim, Mono<LockAttempt>> onLook =
+    volatile Function<LockClaim, Mono<LockAttempt>> onAttempt =
             claim -> Mono.just(new LockAttempt.Acquired(7, claim.lease()));
     volatile Function<LockClaim, Mono<Renewal>> onRenewal = claim -> Mono.just(new Renewal.Held(claim.lease()));
     volatile Function<List<LockClaim>, Flux<Renewal>> onBatch =
@@ -36,7 +36,7 @@ final class ScriptedStore implements LockBackend {
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
             looks.incrementAndGet();
-            return onLook.apply(claim);
+            return onAttempt.apply(claim);
         });
     }
 
@@ -85,7 +85,7 @@ final class ScriptedStore implements LockBackend {
     }
 
     void answer(LockAttempt attempt) {
-        onLook = claim -> Mono.just(attempt);
+        onAttempt = claim -> Mono.just(attempt);
     }
 
     /** Something changed for all claims, so that the engine asks for each. */

@@ -36,7 +36,7 @@ class SlowStoreTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aWaiterAsksForHalfOfTheTimeAtTheMost(boolean signalled) {
-        store.onLook = claim -> slow(new LockAttempt.Contended(Duration.ofSeconds(10)));
+        store.onAttempt = claim -> slow(new LockAttempt.Contended(Duration.ofSeconds(10)));
         TestSubscriber<LockLease> waiting = subscribe(client.lock("a").acquire());
         if (signalled) {
             signalAllTheTime();
@@ -50,7 +50,7 @@ class SlowStoreTest {
 
     @Test
     void aWaiterWhoseRequestsAreNotAnsweredAsksForHalfOfTheTimeAtTheMost() {
-        store.onLook = claim -> Mono.never();
+        store.onAttempt = claim -> Mono.never();
         TestSubscriber<LockLease> waiting = subscribe(client.lock("a").acquire());
         signalAllTheTime();
 
@@ -62,7 +62,7 @@ class SlowStoreTest {
 
     @Test
     void oneSlowAnswerDoesNotDelayASignalThatComesLater() {
-        store.onLook = claim -> slow(new LockAttempt.Queued(Duration.ofSeconds(30)));
+        store.onAttempt = claim -> slow(new LockAttempt.Queued(Duration.ofSeconds(30)));
         subscribe(client.lock("a").acquire());
         clock.advanceTimeBy(ANSWER);
         store.signals.tryEmitNext(new io.holdfast.spi.WatchSignal.Armed());
@@ -76,7 +76,7 @@ class SlowStoreTest {
 
     @Test
     void aPlaceInTheQueueIsKeptHoweverSlowTheStoreIs() {
-        store.onLook = claim -> slow(new LockAttempt.Queued(Duration.ofMillis(50)));
+        store.onAttempt = claim -> slow(new LockAttempt.Queued(Duration.ofMillis(50)));
         subscribe(client.lock("a").acquire());
 
         clock.advanceTimeBy(Duration.ofSeconds(11));

@@ -70,7 +70,7 @@ class UsersCodeTest {
     @Test
     void theFallbackOfATimeOutRunsAfterTheRenewalsOfItsTurn() {
         acquired("bystander", options -> options.leaseDuration(LEASE));
-        store.onLook = claim -> Mono.just(new LockAttempt.Queued(Duration.ofSeconds(20)));
+        store.onAttempt = claim -> Mono.just(new LockAttempt.Queued(Duration.ofSeconds(20)));
         subscribe(client.lock("busy")
                 .with(LockOptions.builder().waitTimeout(BRIEF).build())
                 .acquire()
@@ -87,7 +87,7 @@ class UsersCodeTest {
     @Test
     void theFallbackOfARequestThatIsNotAnsweredRunsAfterTheRenewalsOfItsTurn() {
         acquired("bystander", options -> options.leaseDuration(LEASE));
-        store.onLook = claim -> Mono.never();
+        store.onAttempt = claim -> Mono.never();
         subscribe(client.lock("silent").tryAcquire().onErrorResume(unknown -> {
             takesLong();
             return Mono.empty();
@@ -101,7 +101,7 @@ class UsersCodeTest {
     @Test
     void theWorkUnderALockThatIsGrantedByATimerRunsAfterTheRenewalsOfItsTurn() {
         acquired("bystander", options -> options.leaseDuration(LEASE));
-        store.onLook = claim -> Mono.just(
+        store.onAttempt = claim -> Mono.just(
                 claim.attempt() == 1
                         ? new LockAttempt.Contended(Duration.ofMillis(50))
                         : new LockAttempt.Acquired(8, claim.lease()));

@@ -67,7 +67,7 @@ class WithdrawalTest {
     }
 
     @Test
-    void aLookThatOutlivesItsWithdrawalTakesNothing() {
+    void anAttemptThatOutlivesItsWithdrawalTakesNothing() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(OPERATION_TIMEOUT.plusSeconds(1)));
         world.subscribe(world.lock().acquire()).cancel();
 
@@ -162,7 +162,7 @@ class WithdrawalTest {
         LeavesWhileAsked late = new LeavesWhileAsked();
         world.lock().acquire().map(lease -> lease).subscribe(late);
         assertThat(late.dropped)
-                .as("the emission was too fast for the look before it")
+                .as("the emission was too fast for the attempt before it")
                 .isTrue();
         assertThat(world.store.contents()).isNotEmpty();
 

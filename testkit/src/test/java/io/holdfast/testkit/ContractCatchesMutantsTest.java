@@ -41,8 +41,8 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
-    void lookThatPassesTheWaitersIsCaught() {
-        assertThat(failuresOf(LooksPassWaiters::new)).contains("lookThatMustNotWaitNeverPassesALivingWaiter");
+    void attemptThatPassesTheWaitersIsCaught() {
+        assertThat(failuresOf(AttemptsPassWaiters::new)).contains("attemptThatMustNotWaitNeverPassesALivingWaiter");
     }
 
     @Test
@@ -78,8 +78,8 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
-    void releaseThatForgetsLateLooksIsCaught() {
-        assertThat(failuresOf(ForgetsWithdrawals::new)).contains("lookAfterTheReleaseOfItsClaimTakesNothing");
+    void releaseThatForgetsLateAttemptsIsCaught() {
+        assertThat(failuresOf(ForgetsWithdrawals::new)).contains("attemptAfterTheReleaseOfItsClaimTakesNothing");
     }
 
     @Test
@@ -123,7 +123,7 @@ class ContractCatchesMutantsTest {
 
     @Test
     void lostGrantIsCaught() {
-        assertThat(failuresOf(LosesGrants::new)).contains("pushedGrantNamesTheLookThatItAnswers");
+        assertThat(failuresOf(LosesGrants::new)).contains("pushedGrantNamesTheAttemptThatItAnswers");
     }
 
     @Test
@@ -515,9 +515,9 @@ class ContractCatchesMutantsTest {
     }
 
     /** Throws everybody out of the queue when somebody only looks. */
-    private record LooksPassWaiters(LockBackend delegate, Queue<LockClaim> queued) implements ForwardingLockBackend {
+    private record AttemptsPassWaiters(LockBackend delegate, Queue<LockClaim> queued) implements ForwardingLockBackend {
 
-        LooksPassWaiters(LockBackend delegate) {
+        AttemptsPassWaiters(LockBackend delegate) {
             this(delegate, new ConcurrentLinkedQueue<>());
         }
 

@@ -110,7 +110,7 @@ class ZooKeeperFaultsIT {
 
     @ParameterizedTest
     @MethodSource("rounds")
-    void lostAnswerToTheCreationIsRepairedByTheNextLook(int unusedRound) {
+    void lostAnswerToTheCreationIsRepairedByTheNextAttempt(int unusedRound) {
         warmUp("lost answer");
         proxy.cutAfter(Direction.TO_CLIENT, 0);
         LockLease lease = Waiting.forMono(locks.lock("lost answer").acquire());
@@ -233,7 +233,7 @@ class ZooKeeperFaultsIT {
     }
 
     @Test
-    void queueThatTheServerRemovesBetweenTwoLooksIsMadeAgain() throws Exception {
+    void queueThatTheServerRemovesBetweenTwoAttemptsIsMadeAgain() throws Exception {
         LockLease lease = Waiting.forMono(rival.lock("container").acquire());
         LockClaim claim = claim("container", io.holdfast.spi.Waiting.NOTIFY);
         assertThat(Waiting.forMono(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);

@@ -71,12 +71,12 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     /** A waiter counts as dead when its session ends, and not by its attempts: so the lease that it asks for says nothing. */
     @Test
     @Override
-    public void waiterIsAskedToLookBeforeItIsTakenForDead() {
+    public void waiterIsAskedToAttemptBeforeItIsTakenForDead() {
         LockClaim holder = claim("a");
         LockClaim waiter = claim("b");
         Waiting.forMono(backend.tryAcquire(holder));
         LockAttempt answer = Waiting.forMono(backend.tryAcquire(waiter));
-        assertThat(((LockAttempt.Queued) answer).lookAgainWithin()).isBetween(RecheckInterval.SHORTEST, claimTime());
+        assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isBetween(RecheckInterval.SHORTEST, claimTime());
         Waiting.forMono(backend.release(waiter));
         Waiting.forMono(backend.release(holder));
     }

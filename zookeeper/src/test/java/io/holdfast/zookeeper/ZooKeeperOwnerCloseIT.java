@@ -115,7 +115,7 @@ class ZooKeeperOwnerCloseIT {
     }
 
     @Test
-    void looksInFlightEndTooWhenTheirClientIsClosed() {
+    void attemptsInFlightEndTooWhenTheirClientIsClosed() {
         LockLease held = Waiting.forMono(rival.lock("in flight").acquire());
         List<CompletableFuture<LockLease>> waiting = Flux.range(0, 200)
                 .map(i -> acquire(locks.lock("in flight")))

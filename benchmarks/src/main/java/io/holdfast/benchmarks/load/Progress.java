@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for what lanes do anyway. Between two invocations the lanes go on, and what they did then counts for the next, so that the pause
- * between two looks distorts nothing but the ends of an iteration. For one thread.
+ * between two attempts distorts nothing but the ends of an iteration. For one thread.
  */
 final class Progress {
 

@@ -120,7 +120,7 @@ final class HeldLeases {
         return line.find() ? Long.parseLong(line.group(1)) : 0;
     }
 
-    /** The least of several looks: what is on its way between driver and engine is not of interest. */
+    /** The least of several attempts: what is on its way between driver and engine is not of interest. */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

@@ -27,10 +27,10 @@ final class ClaimRequests {
     Reply<LockAttempt> look(Waiter waiter, int attempt, long now, List<Effect> out) {
         lock.settle(now, out);
         if (attempt < waiter.attempt || waiter.standing == Standing.PASSING || waiter.standing == Standing.LEAVING) {
-            return queued(waiter, lock.leaseNanos / 3, now); // overtaken by a later look, or by its release
+            return queued(waiter, lock.leaseNanos / 3, now); // overtaken by a later attempt, or by its release
         }
         waiter.attempt = attempt;
-        waiter.lookedAtNanos = now;
+        waiter.attemptedAtNanos = now;
         if (waiter.standing == Standing.OUTSIDE || isLost(waiter)) {
             lock.queue.add(waiter);
         }
@@ -56,18 +56,18 @@ final class ClaimRequests {
         }
         // The first one looks for all; should it not, the others do, a little later.
         boolean isFirst = waiter == lock.queue.first();
-        long dueAt = isFirst ? turn.lookAgainAtNanos : turn.attendedUntilNanos + PATIENCE_NANOS;
+        long dueAt = isFirst ? turn.attemptAgainAtNanos : turn.attendedUntilNanos + PATIENCE_NANOS;
         if (turn.looking != 0) {
             return queued(waiter, untilOwnerIsOver(PATIENCE_NANOS, now), now);
         }
         if (turn.attempt == 0 || turn.isDue || Validity.isOver(dueAt, now)) {
-            waiter.looksByNanos = now;
+            waiter.attemptsByNanos = now;
             return ask(turn, now);
         }
         return queued(waiter, untilOwnerIsOver(dueAt - now, now), now);
     }
 
-    /** Its client may not live, and the claim that looks then gets the lock. */
+    /** Its client may not live, and the claim that attempts then gets the lock. */
     private long untilOwnerIsOver(long withinNanos, long now) {
         Turn turn = lock.holding;
         if (turn == null) {
@@ -77,7 +77,7 @@ final class ClaimRequests {
     }
 
     private static Reply<LockAttempt> ask(Turn turn, long now) {
-        LockClaim look = turn.nextLook(now);
+        LockClaim look = turn.nextAttempt(now);
         turn.looking = look.attempt();
         turn.isDue = false;
         return new Reply.Ask<>(turn, look);
@@ -85,7 +85,7 @@ final class ClaimRequests {
 
     private Reply<LockAttempt> queued(Waiter waiter, long withinNanos, long now) {
         long within = Math.max(MILLI, Math.min(withinNanos, lock.leaseNanos / 3));
-        waiter.looksByNanos = now + within;
+        waiter.attemptsByNanos = now + within;
         return new Reply.Answer<>(new Queued(Duration.ofNanos(within)));
     }
 
@@ -148,7 +148,7 @@ final class ClaimRequests {
     /** Lost, or given up without a confirmation, for longer than its client repeats the release. */
     boolean isForgotten(Waiter waiter, long now) {
         boolean mayBe = waiter.standing == Standing.LEAVING || isLost(waiter);
-        return mayBe && now - waiter.lookedAtNanos > 2 * lock.leaseNanos && isOver(requireNonNull(waiter.turn), now);
+        return mayBe && now - waiter.attemptedAtNanos > 2 * lock.leaseNanos && isOver(requireNonNull(waiter.turn), now);
     }
 
     private boolean isOver(Turn turn, long now) {

@@ -120,12 +120,12 @@ class HandOver {
     }
 
     private void tellOwner(Turn turn, Waiter owner, long now, List<Effect> out) {
-        Duration counted = Duration.ofNanos(sinceLook(turn, owner, now));
+        Duration counted = Duration.ofNanos(sinceAttempt(turn, owner, now));
         push(owner, new WatchSignal.Granted(owner.token, owner.attempt, counted), out);
     }
 
-    long sinceLook(Turn turn, Waiter owner, long now) {
-        return turn.sinceLook(owner);
+    long sinceAttempt(Turn turn, Waiter owner, long now) {
+        return turn.sinceAttempt(owner);
     }
 
     /** For as many owners as the turn may have: claims may still come. */
@@ -252,7 +252,7 @@ class HandOver {
         }
     }
 
-    /** The last look brought nothing. The claim that looked tries again by itself. */
+    /** The last attempt brought nothing. The claim that looked tries again by itself. */
     void failed(Turn turn, @Nullable Waiter looked, List<Effect> out) {
         turn.isDue = true;
         if (turn == next && queue.first() != looked) {
@@ -274,7 +274,7 @@ class HandOver {
         if (first != null
                 && next != null
                 && next.looking == 0
-                && (next.isDue || first.looksByNanos - next.attendedUntilNanos > PATIENCE_NANOS)) {
+                && (next.isDue || first.attemptsByNanos - next.attendedUntilNanos > PATIENCE_NANOS)) {
             push(first, new WatchSignal.Changed(), out);
         }
     }

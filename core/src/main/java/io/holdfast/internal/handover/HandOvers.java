@@ -48,7 +48,7 @@ public final class HandOvers {
     /**
      * Whether a claim may wait in this process: the only kind with one owner, in an order, with a token that follows from the one before.
      *
-     * @param claim its first look
+     * @param claim its first attempt
      * @return false for other kinds, for claims that do not queue, and for those of a quorum
      */
     public static boolean concerns(LockClaim claim) {
@@ -125,7 +125,7 @@ public final class HandOvers {
     }
 
     /**
-     * The store answered the look of a turn.
+     * The store answered the attempt of a turn.
      *
      * @param asked what {@link #look} said
      * @param id of the claim that looked
@@ -134,21 +134,22 @@ public final class HandOvers {
      * @param out what is to be done
      * @return the answer for the claim
      */
-    public LockAttempt looked(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
+    public LockAttempt answered(
+            Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
         Turn turn = asked.turn();
-        return turn.of.answers.looked(turn, asked.claim().attempt(), waiters.get(id), answer, now, out);
+        return turn.of.answers.answered(turn, asked.claim().attempt(), waiters.get(id), answer, now, out);
     }
 
     /**
-     * The look of a turn failed, or is not waited for.
+     * The attempt of a turn failed, or is not waited for.
      *
      * @param asked what {@link #look} said
      * @param id of the claim that looked
      * @param out what is to be done
      */
-    public void lookFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
+    public void attemptFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
         Turn turn = asked.turn();
-        turn.of.answers.lookFailed(turn, asked.claim().attempt(), waiters.get(id), out);
+        turn.of.answers.attemptFailed(turn, asked.claim().attempt(), waiters.get(id), out);
     }
 
     /**

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 /** What the store says about the turns of one lock. Used as {@link HandOver} is. */
 final class StoreAnswers {
 
-    /** Signals that do not come are made up for by looks that get rarer. */
+    /** Signals that do not come are made up for by attempts that get rarer. */
     private static final Backoff POLLS = Backoff.exponential(Duration.ofMillis(50), Duration.ofSeconds(1));
 
-    /** For longer than that a store remembers a release. An answer that took longer may be to a look that came when the store had forgotten it. */
+    /** For longer than that a store remembers a release. An answer that took longer may be to an attempt that came when the store had forgotten it. */
     private static final long LATE_NANOS = Duration.ofSeconds(4).toNanos();
 
     private static final long MILLI = 1_000_000;
@@ -32,12 +32,12 @@ final class StoreAnswers {
     }
 
     /**
-     * To a look.
+     * To an attempt.
      *
      * @param waiter the claim that looked; it may have the lock already, handed over meanwhile
      * @return the answer for that claim
      */
-    LockAttempt looked(Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+    LockAttempt answered(Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
         lock.settle(now, out);
         if (turn.looking == look) {
             turn.looking = 0;
@@ -63,16 +63,17 @@ final class StoreAnswers {
     private LockAttempt notYet(
             Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
         long within = answer instanceof Queued queued
-                ? queued.lookAgainWithin().toNanos()
-                : ((LockAttempt.Contended) answer).lookAgainWithin().toNanos();
+                ? queued.nextAttemptWithin().toNanos()
+                : ((LockAttempt.Contended) answer).nextAttemptWithin().toNanos();
         if (answer instanceof Queued && !turn.isArmed) {
             within = Math.min(within, POLLS.pause(look, 0.5).toNanos());
         }
         within = Math.min(Math.max(MILLI, within), lock.leaseNanos / 3);
         turn.attendedUntilNanos = now + within;
-        turn.lookAgainAtNanos = answer instanceof Queued ? now + within : now; // without a place the client knows when
+        turn.attemptAgainAtNanos =
+                answer instanceof Queued ? now + within : now; // without a place the client knows when
         if (waiter != null) {
-            waiter.looksByNanos = now + within;
+            waiter.attemptsByNanos = now + within;
         }
         lock.attend(out);
         return answer instanceof Queued ? new Queued(Duration.ofNanos(within)) : answer;
@@ -109,8 +110,8 @@ final class StoreAnswers {
         return new Queued(Duration.ofNanos(MILLI));
     }
 
-    /** To a look there is none, or it is not waited for any more. */
-    void lookFailed(Turn turn, int look, @Nullable Waiter waiter, List<Effect> out) {
+    /** To an attempt there is none, or it is not waited for any more. */
+    void attemptFailed(Turn turn, int look, @Nullable Waiter waiter, List<Effect> out) {
         if (turn.looking != look) {
             return; // it was answered
         }
@@ -137,7 +138,7 @@ final class StoreAnswers {
             }
         } else if (answer instanceof Acquired
                 && (!turn.isReleased || now - turn.sentAt(asked.attempt()) >= LATE_NANOS)) {
-            out.add(new Effect.Release(turn, turn.claim())); // it was lost before, and this look has taken it again
+            out.add(new Effect.Release(turn, turn.claim())); // it was lost before, and this attempt has taken it again
         }
         HandOver.resume(turn, out);
     }

@@ -6,7 +6,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The claims that were withdrawn while a look of theirs may still be under way. Such a look must not queue when it comes. */
+/** The claims that were withdrawn while an attempt of theirs may still be under way. Such an attempt must not queue when it comes. */
 final class Tombstones {
 
     /** As long as a store remembers a withdrawn claim. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** One claim at the store: its place in the queue there, and what it may give away once it holds the lock. Used as {@link Waiter} is. */
 public final class Turn {
 
-    /** A grant names one of the last looks; one that names an earlier one costs one more look. */
+    /** A grant names one of the last attempts; one that names an earlier one costs one more attempt. */
     private static final int KNOWN_LOOKS = 16;
 
     private static final long MILLI = 1_000_000;
@@ -18,23 +18,23 @@ public final class Turn {
     private final LockClaim claim;
     private final long[] sentAt = new long[KNOWN_LOOKS];
 
-    /** How many looks were sent. */
+    /** How many attempts were sent. */
     int attempt;
 
-    /** The look in flight, 0 for none. */
+    /** The attempt in flight, 0 for none. */
     int looking;
 
-    /** A look is worth its request before {@link #lookAgainAtNanos}. */
+    /** An attempt is worth its request before {@link #attemptAgainAtNanos}. */
     boolean isDue;
 
-    long lookAgainAtNanos;
+    long attemptAgainAtNanos;
 
     /** A waiter has to look for it by then, so that the store does not take it for abandoned. */
     long attendedUntilNanos;
 
     boolean isWatched;
 
-    /** Its watch is being started, and its first look is sent after that. */
+    /** Its watch is being started, and its first attempt is sent after that. */
     boolean isStarting;
 
     boolean isArmed;
@@ -61,7 +61,7 @@ public final class Turn {
     /** The store has acknowledged that no other claim gets a token up to this one. */
     long ceiling;
 
-    /** A claim of this process releases it, with the number of its last look: a look that comes later takes nothing. */
+    /** A claim of this process releases it, with the number of its last attempt: an attempt that comes later takes nothing. */
     boolean isReleased;
 
     /** Its place is given up when this turn is released. */
@@ -89,7 +89,7 @@ public final class Turn {
         return claim.withAttempt(Math.max(1, attempt));
     }
 
-    LockClaim nextLook(long now) {
+    LockClaim nextAttempt(long now) {
         attempt++;
         sentAt[attempt % KNOWN_LOOKS] = now;
         if (grantedAtAttempt == 0) {
@@ -122,10 +122,10 @@ public final class Turn {
         ceiling = granted;
     }
 
-    /** The look that asks for a block of tokens. */
+    /** The attempt that asks for a block of tokens. */
     LockClaim reserve(long floor, long now) {
         isReserving = true;
-        return nextLook(now).withWaiting(Waiting.NONE).withTokenFloor(floor);
+        return nextAttempt(now).withWaiting(Waiting.NONE).withTokenFloor(floor);
     }
 
     /** The store has the block. The time of the turn counts from now, since there was no hand-over before. */
@@ -176,11 +176,11 @@ public final class Turn {
         waiter.validUntilNanos = validUntilNanos;
     }
 
-    /** So much from its look that its client computes a deadline which is that of the turn at the latest. */
-    long sinceLook(Waiter waiter) {
-        long toExpiry = expiresAtNanos - waiter.lookedAtNanos;
-        if (Validity.until(waiter.lookedAtNanos, toExpiry) - validUntilNanos > 0) {
-            long valid = validUntilNanos - waiter.lookedAtNanos;
+    /** So much from its attempt that its client computes a deadline which is that of the turn at the latest. */
+    long sinceAttempt(Waiter waiter) {
+        long toExpiry = expiresAtNanos - waiter.attemptedAtNanos;
+        if (Validity.until(waiter.attemptedAtNanos, toExpiry) - validUntilNanos > 0) {
+            long valid = validUntilNanos - waiter.attemptedAtNanos;
             return Math.max(0, valid + valid / 100 + 2 * MILLI);
         }
         return toExpiry;
@@ -230,7 +230,7 @@ public final class Turn {
         return unwatch;
     }
 
-    /** Its watch has started: what is signalled after this is worth a look. */
+    /** Its watch has started: what is signalled after this is worth an attempt. */
     public void watching() {
         isStarting = false;
     }
@@ -242,6 +242,6 @@ public final class Turn {
 
     @Override
     public String toString() {
-        return "turn %s, look %d, owner %s".formatted(claim.id(), attempt, owner);
+        return "turn %s, attempt %d, owner %s".formatted(claim.id(), attempt, owner);
     }
 }

@@ -30,13 +30,13 @@ public final class Waiter {
     final HandOver of;
     Standing standing = Standing.OUTSIDE;
 
-    /** The number of its last look, and when that came: its client counts the validity of a grant from a little earlier. */
+    /** The number of its last attempt, and when that came: its client counts the validity of a grant from a little earlier. */
     int attempt;
 
-    long lookedAtNanos;
+    long attemptedAtNanos;
 
     /** It was told to look again by then. */
-    long looksByNanos;
+    long attemptsByNanos;
 
     /** What it owns, or releases. */
     @Nullable
@@ -103,6 +103,6 @@ public final class Waiter {
 
     @Override
     public String toString() {
-        return "%s %s, look %d".formatted(id, standing, attempt);
+        return "%s %s, attempt %d".formatted(id, standing, attempt);
     }
 }

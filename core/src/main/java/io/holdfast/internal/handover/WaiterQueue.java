@@ -62,14 +62,14 @@ final class WaiterQueue {
      * The first one that learns of a grant.
      *
      * @param caller asks for the lock itself; null for none
-     * @param staleNanos a waiter whose last look is older is passed over, since its client may not live
+     * @param staleNanos a waiter whose last attempt is older is passed over, since its client may not live
      */
     @Nullable
     Waiter promotable(@Nullable Waiter caller, long staleNanos, long now) {
         Waiter waiter = first;
         while (waiter != null
                 && waiter != caller
-                && (waiter.watch == null || now - waiter.lookedAtNanos >= staleNanos)) {
+                && (waiter.watch == null || now - waiter.attemptedAtNanos >= staleNanos)) {
             waiter = waiter.behind;
         }
         return waiter;

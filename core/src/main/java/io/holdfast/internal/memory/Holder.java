@@ -37,8 +37,9 @@ record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
         return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
     }
 
-    /** Counted from the look that it answers: the only moment whose send time the client knows for sure. */
+    /** Counted from the attempt that it answers: the only moment whose send time the client knows for sure. */
     WatchSignal granted(Waiter as) {
-        return new WatchSignal.Granted(token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.lookedAtNanos()));
+        return new WatchSignal.Granted(
+                token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));
     }
 }

@@ -26,9 +26,9 @@ import java.util.function.Predicate;
  * One lock: who holds it, who waits for it, and what a request makes of that.
  *
  * <ul>
- *   <li>Each look and release first ends the holders whose lease is over and drops the waiters that are stale, then makes
+ *   <li>Each attempt and release first ends the holders whose lease is over and drops the waiters that are stale, then makes
  *       holders of the first waiters that the lock admits. So an expiry needs no timer: waiters look again in time.
- *   <li>Whoever looks stands in the queue for the length of the look, a claim that must not wait included. So nobody passes
+ *   <li>Whoever looks stands in the queue for the length of the attempt, a claim that must not wait included. So nobody passes
  *       a waiter that lives.
  *   <li>A claim of a semaphore that takes several permits holds back those behind it until all of them are free, also those that would fit.
  *   <li>A waiter that is made holder by somebody else's request learns it by a push, and holds for the {@link #CLAIM_NANOS
@@ -82,11 +82,12 @@ final class LockQueue {
 
     Outcome<LockAttempt> look(LockClaim look, long now) {
         settle(now);
-        // Overtaken by a later look of the same claim: what that one did must stand, so this one only gets an answer.
+        // Overtaken by a later attempt of the same claim: what that one did must stand, so this one only gets an
+        // answer.
         boolean overtaken = look.attempt() < lastAttempt(look.id());
         Holder standing = holders.get(look.id());
         if (standing != null) {
-            return lookOf(standing, look, overtaken, now);
+            return attemptOf(standing, look, overtaken, now);
         }
         boolean isLast = false;
         if (!overtaken) {
@@ -100,23 +101,23 @@ final class LockQueue {
         if (holder != null) {
             return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, look, now), pushes);
         }
-        Duration lookAgainWithin = lookAgainWithin(look, isLast ? waiters.size() : place(look.id()), now);
+        Duration nextAttemptWithin = nextAttemptWithin(look, isLast ? waiters.size() : place(look.id()), now);
         if (!overtaken && look.waiting() != Waiting.QUEUE) {
             pushes.addAll(leaveQueue(look, now));
         }
         return new Outcome<>(
                 waiters.containsKey(look.id())
-                        ? new LockAttempt.Queued(lookAgainWithin)
-                        : new LockAttempt.Contended(lookAgainWithin),
+                        ? new LockAttempt.Queued(nextAttemptWithin)
+                        : new LockAttempt.Contended(nextAttemptWithin),
                 pushes);
     }
 
     /** A writer may become a reader, and never the other way round. Each other look for the other side is not available. */
-    private Outcome<LockAttempt> lookOf(Holder holder, LockClaim look, boolean overtaken, long now) {
+    private Outcome<LockAttempt> attemptOf(Holder holder, LockClaim look, boolean overtaken, long now) {
         boolean otherSide = holder.look().key().kind() != look.key().kind();
         if (otherSide && (overtaken || look.key().kind() != LockKind.READ)) {
-            Duration lookAgainWithin = lookAgainWithin(look, waiters.size() + 1, now);
-            return new Outcome<>(new LockAttempt.Contended(lookAgainWithin), promote(NO_CLAIM, now));
+            Duration nextAttemptWithin = nextAttemptWithin(look, waiters.size() + 1, now);
+            return new Outcome<>(new LockAttempt.Contended(nextAttemptWithin), promote(NO_CLAIM, now));
         }
         LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, look, now);
         List<Push> pushes = promote(NO_CLAIM, now);
@@ -155,7 +156,7 @@ final class LockQueue {
     }
 
     /**
-     * The number of the claim's last look that was processed, 0 when none is on record. Looks of a released claim that are still
+     * The number of the claim's last attempt that was processed, 0 when none is on record. Looks of a released claim that are still
      * under way are those above it.
      */
     int lastAttempt(String id) {
@@ -167,7 +168,7 @@ final class LockQueue {
         return waiter == null ? 0 : waiter.look().attempt();
     }
 
-    /** Ends what time has ended. Promotes nobody: the next look does. */
+    /** Ends what time has ended. Promotes nobody: the next attempt does. */
     void settle(long now) {
         if (!mayEnd || nothingEndsBefore - now > 0) {
             return;
@@ -323,7 +324,7 @@ final class LockQueue {
         return promote(NO_CLAIM, now);
     }
 
-    private Duration lookAgainWithin(LockClaim look, int place, long now) {
+    private Duration nextAttemptWithin(LockClaim look, int place, long now) {
         long firstExpiry = firstExpiryIn(now);
         long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(look.lease()) / 3);
         long bounded = place <= FIRST_PLACES ? Math.min(within, CLAIM_NANOS) : within;

@@ -189,7 +189,7 @@ public final class LockTable {
     }
 
     /**
-     * How many withdrawn claims are remembered because a look of theirs may still come.
+     * How many withdrawn claims are remembered because an attempt of theirs may still come.
      *
      * @param now the server's time
      * @return how many
@@ -205,7 +205,7 @@ public final class LockTable {
         tombstones.clear();
     }
 
-    /** A look of this claim may still be under way, and must not take or queue when it comes. */
+    /** An attempt of this claim may still be under way, and must not take or queue when it comes. */
     private void bury(String id, long now) {
         tombstones.remove(id);
         tombstones.put(id, now + TOMBSTONE_NANOS);

@@ -8,15 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A claim in a {@link LockQueue}, by its last look. It is stale when it has not looked for half of its lease. */
-record Waiter(LockClaim look, long lookedAtNanos) {
+/** A claim in a {@link LockQueue}, by its last attempt. It is stale when it has not looked for half of its lease. */
+record Waiter(LockClaim look, long attemptedAtNanos) {
 
     LockWaiter shown(long now) {
         Map<String, String> details = new LinkedHashMap<>();
         if (look.permits() > 1) {
             details.put("permits wanted", Integer.toString(look.permits()));
         }
-        details.put("last attempt", Printable.duration(Duration.ofNanos(now - lookedAtNanos)) + " ago");
+        details.put("last attempt", Printable.duration(Duration.ofNanos(now - attemptedAtNanos)) + " ago");
         return new LockWaiter(look.id(), look.key().kind(), look.key().permits(), Optional.empty(), details);
     }
 
@@ -25,6 +25,6 @@ record Waiter(LockClaim look, long lookedAtNanos) {
     }
 
     long staleAtNanos() {
-        return lookedAtNanos + look.lease().toNanos() / 2;
+        return attemptedAtNanos + look.lease().toNanos() / 2;
     }
 }

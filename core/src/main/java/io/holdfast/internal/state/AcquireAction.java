@@ -9,14 +9,14 @@ public sealed interface AcquireAction {
     record None() implements AcquireAction {}
 
     /**
-     * Send a look.
+     * Send an attempt.
      *
      * @param attempt its number
      */
-    record Look(int attempt) implements AcquireAction {}
+    record Attempt(int attempt) implements AcquireAction {}
 
     /**
-     * Look again at the latest at that time.
+     * Attempt again at the latest at that time.
      *
      * @param untilNanos when
      */
@@ -35,7 +35,7 @@ public sealed interface AcquireAction {
     /**
      * Fail: the wait is over.
      *
-     * @param withdraw whether to withdraw the claim now; if not, a look is in flight or nothing was left in the store
+     * @param withdraw whether to withdraw the claim now; if not, an attempt is in flight or nothing was left in the store
      */
     record TimedOut(boolean withdraw) implements AcquireAction {}
 

@@ -15,21 +15,21 @@ import org.jspecify.annotations.Nullable;
 // copy.
 
 /**
- * One acquisition: its looks, pauses and end. Immutable; each method takes an event and gives the next state with what to do.
+ * One acquisition: its attempts, pauses and end. Immutable; each method takes an event and gives the next state with what to do.
  *
- * <p>One look at a time. A signal during a look is remembered, since the look may have been processed before the change that is
- * signalled. An answer to any but the look in flight comes too late and changes nothing: the claim is either looked for again or
+ * <p>One look at a time. A signal during an attempt is remembered, since the attempt may have been processed before the change that is
+ * signalled. An answer to any but the attempt in flight comes too late and changes nothing: the claim is either looked for again or
  * released, and both repair whatever it did.
  */
 public final class AcquireState {
 
     /** Where an acquisition stands. */
     public enum Phase {
-        /** A look is in flight. */
-        LOOKING,
-        /** Waiting for a signal, or for the time of the next look. */
+        /** An attempt is in flight. */
+        ATTEMPTING,
+        /** Waiting for a signal, or for the time of the next attempt. */
         PAUSING,
-        /** The subscriber is gone or was told; a look is in flight, and its answer decides what has to be withdrawn. */
+        /** The subscriber is gone or was told; an attempt is in flight, and its answer decides what has to be withdrawn. */
         LEAVING,
         /** Nothing more to come. */
         ENDED
@@ -54,7 +54,7 @@ public final class AcquireState {
     private final AcquirePlan plan;
     private final Phase phase;
     private final int attempt;
-    private final SentLooks sent;
+    private final SentAttempts sent;
     private final boolean armed;
     private final boolean signalled;
     private final boolean lossTold;
@@ -80,16 +80,16 @@ public final class AcquireState {
     }
 
     /**
-     * Starts with the first look.
+     * Starts with the first attempt.
      *
      * @param plan what is asked
      * @param armed whether watching is in force already
      * @param nowNanos the time
-     * @return look
+     * @return attempt
      */
     public static Step start(AcquirePlan plan, boolean armed, long nowNanos) {
-        AcquireState state = new AcquireState(new Draft(plan, SentLooks.first(nowNanos), armed, nowNanos));
-        return new Step(state, new AcquireAction.Look(1));
+        AcquireState state = new AcquireState(new Draft(plan, SentAttempts.first(nowNanos), armed, nowNanos));
+        return new Step(state, new AcquireAction.Attempt(1));
     }
 
     /**
@@ -102,7 +102,7 @@ public final class AcquireState {
     }
 
     /**
-     * How many looks were sent.
+     * How many attempts were sent.
      *
      * @return at least 1
      */
@@ -111,7 +111,7 @@ public final class AcquireState {
     }
 
     /**
-     * When the last look was sent.
+     * When the last attempt was sent.
      *
      * @return nanoseconds of the client's clock
      */
@@ -120,7 +120,7 @@ public final class AcquireState {
     }
 
     /**
-     * Whether the store has answered the last look that ended.
+     * Whether the store has answered the last attempt that ended.
      *
      * @return false when it failed, or when none has ended yet
      */
@@ -129,7 +129,7 @@ public final class AcquireState {
     }
 
     /**
-     * The failure of the last look that failed.
+     * The failure of the last attempt that failed.
      *
      * @return null when none did
      */
@@ -138,7 +138,7 @@ public final class AcquireState {
     }
 
     /**
-     * A look was answered.
+     * An attempt was answered.
      *
      * @param number which
      * @param answer the answer
@@ -146,8 +146,8 @@ public final class AcquireState {
      * @param random in [0, 1)
      * @return what follows
      */
-    public Step looked(int number, LockAttempt answer, long nowNanos, double random) {
-        if (number != attempt || (phase != Phase.LOOKING && phase != Phase.LEAVING)) {
+    public Step answered(int number, LockAttempt answer, long nowNanos, double random) {
+        if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
             return stay();
         }
         if (phase == Phase.LEAVING) {
@@ -175,12 +175,12 @@ public final class AcquireState {
         if (plan.mode() == Mode.ONE_LOOK) {
             return end(answered, new AcquireAction.TimedOut(false));
         }
-        long within = lookAgainWithin(answer);
-        // The first look may have had to connect. What it says of the store is little, and a release after it may be
+        long within = nextAttemptWithin(answer);
+        // The first attempt may have had to connect. What it says of the store is little, and a release after it may be
         // missed.
         long rest = number == 1 ? 0 : restAfter(number, nowNanos, within);
         long pause = answer instanceof Queued && armed ? within : Math.min(backoff(attempt, random), within);
-        return lookAgain(answered, rest, Math.max(pause, rest), nowNanos);
+        return attemptAgain(answered, rest, Math.max(pause, rest), nowNanos);
     }
 
     /**
@@ -196,11 +196,11 @@ public final class AcquireState {
             return end(answered, new AcquireAction.GrantedTooLate());
         }
         long rest = failures == 0 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
-        return lookAgain(answered, rest, Math.max(backoff(number, random), rest), nowNanos);
+        return attemptAgain(answered, rest, Math.max(backoff(number, random), rest), nowNanos);
     }
 
     /**
-     * A look failed, or was not answered in time: whether it was carried out is unknown.
+     * An attempt failed, or was not answered in time: whether it was carried out is unknown.
      *
      * @param number which
      * @param error the failure
@@ -208,8 +208,8 @@ public final class AcquireState {
      * @param random in [0, 1)
      * @return what follows
      */
-    public Step lookFailed(int number, LockBackendException error, long nowNanos, double random) {
-        if (number != attempt || (phase != Phase.LOOKING && phase != Phase.LEAVING)) {
+    public Step attemptFailed(int number, LockBackendException error, long nowNanos, double random) {
+        if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
             return stay();
         }
         if (phase == Phase.LEAVING) {
@@ -241,22 +241,22 @@ public final class AcquireState {
     /**
      * The store refused the claim: too many wait.
      *
-     * @param number which look
+     * @param number which attempt
      * @param error says which limit was met
-     * @return the end; an earlier look may have left something, so the claim is withdrawn
+     * @return the end; an earlier attempt may have left something, so the claim is withdrawn
      */
     public Step refused(int number, LockQueueFullException error) {
-        if (number != attempt || (phase != Phase.LOOKING && phase != Phase.LEAVING)) {
+        if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
             return stay();
         }
         return end(phase == Phase.LEAVING ? new AcquireAction.Withdraw() : new AcquireAction.Failed(error));
     }
 
     /**
-     * Watching is in force from now on, so what happened since the last look was sent may have been missed.
+     * Watching is in force from now on, so what happened since the last attempt was sent may have been missed.
      *
      * @param nowNanos the time
-     * @return look again, unless it has ended
+     * @return attempt again, unless it has ended
      */
     public Step armed(long nowNanos) {
         Draft draft = draft();
@@ -268,7 +268,7 @@ public final class AcquireState {
      * Something changed.
      *
      * @param nowNanos the time
-     * @return look again, unless it has ended
+     * @return attempt again, unless it has ended
      */
     public Step changed(long nowNanos) {
         return signal(draft(), nowNanos);
@@ -278,7 +278,7 @@ public final class AcquireState {
      * The store said that the claim was lost. It may speak of the grant whose answer is still on its way.
      *
      * @param nowNanos the time
-     * @return look again, unless it has ended; what the look in flight brings is in doubt
+     * @return attempt again, unless it has ended; what the attempt in flight brings is in doubt
      */
     public Step lost(long nowNanos) {
         Draft draft = draft();
@@ -290,7 +290,7 @@ public final class AcquireState {
      * The signals stopped: from now on the back end is polled.
      *
      * @param nowNanos the time
-     * @return look again, unless it has ended
+     * @return attempt again, unless it has ended
      */
     public Step disarmed(long nowNanos) {
         Draft draft = draft();
@@ -301,13 +301,13 @@ public final class AcquireState {
     /**
      * The store pushed a grant.
      *
-     * @param granted the grant, which names the look it answers
+     * @param granted the grant, which names the attempt it answers
      * @param nowNanos the time
-     * @return deliver, or look again when it is over already names a look whose send time is not known any more,
+     * @return deliver, or look again when it is over already names an attempt whose send time is not known any more,
      *     or when a whole lease is wanted
      */
     public Step granted(Granted granted, long nowNanos) {
-        if (phase != Phase.LOOKING && phase != Phase.PAUSING) {
+        if (phase != Phase.ATTEMPTING && phase != Phase.PAUSING) {
             return stay();
         }
         if (plan.wholeLease() || !sent.knows(granted.attempt())) {
@@ -327,10 +327,10 @@ public final class AcquireState {
      * The pause may be over.
      *
      * @param nowNanos the time
-     * @return look, if it is pausing
+     * @return attempt, if it is pausing
      */
     public Step pauseOver(long nowNanos) {
-        return phase == Phase.PAUSING ? look(draft(), nowNanos) : stay();
+        return phase == Phase.PAUSING ? attempt(draft(), nowNanos) : stay();
     }
 
     /**
@@ -354,7 +354,7 @@ public final class AcquireState {
     /**
      * The subscriber left.
      *
-     * @return withdraw, now or when the look in flight is answered
+     * @return withdraw, now or when the attempt in flight is answered
      */
     public Step left() {
         return leave(NONE, new AcquireAction.Withdraw());
@@ -369,12 +369,12 @@ public final class AcquireState {
         return end(NONE).state();
     }
 
-    private Step leave(AcquireAction whileLooking, AcquireAction whilePausing) {
+    private Step leave(AcquireAction whileAttempting, AcquireAction whilePausing) {
         return switch (phase) {
-            case LOOKING -> {
+            case ATTEMPTING -> {
                 Draft draft = draft();
                 draft.phase = Phase.LEAVING;
-                yield new Step(new AcquireState(draft), whileLooking);
+                yield new Step(new AcquireState(draft), whileAttempting);
             }
             case PAUSING -> end(whilePausing);
             case LEAVING, ENDED -> stay();
@@ -387,25 +387,25 @@ public final class AcquireState {
             return new Step(new AcquireState(draft), NONE);
         }
         return Validity.isOver(restUntilNanos, nowNanos)
-                ? look(draft, nowNanos)
+                ? attempt(draft, nowNanos)
                 : pause(draft, restUntilNanos - nowNanos, nowNanos);
     }
 
-    private Step look(Draft draft, long nowNanos) {
-        draft.phase = Phase.LOOKING;
+    private Step attempt(Draft draft, long nowNanos) {
+        draft.phase = Phase.ATTEMPTING;
         draft.attempt = attempt + 1;
         draft.sent = draft.sent.plus(nowNanos);
         draft.signalled = false;
         draft.lossTold = false;
-        return new Step(new AcquireState(draft), new AcquireAction.Look(attempt + 1));
+        return new Step(new AcquireState(draft), new AcquireAction.Attempt(attempt + 1));
     }
 
-    private Step lookAgain(Draft answered, long rest, long pause, long nowNanos) {
+    private Step attemptAgain(Draft answered, long rest, long pause, long nowNanos) {
         answered.restUntilNanos = nowNanos + rest;
         if (!signalled) {
             return pause(answered, pause, nowNanos);
         }
-        return rest == 0 ? look(answered, nowNanos) : pause(answered, rest, nowNanos);
+        return rest == 0 ? attempt(answered, nowNanos) : pause(answered, rest, nowNanos);
     }
 
     private Step pause(Draft draft, long pauseNanos, long nowNanos) {
@@ -432,9 +432,11 @@ public final class AcquireState {
      * In a queue whose signals arrive there is nothing to gain by asking: only the store's own limit counts. Without a place, or
      * without signals, the back-off does.
      */
-    private static long lookAgainWithin(LockAttempt answer) {
+    private static long nextAttemptWithin(LockAttempt answer) {
         return StoreDurations.pauseNanos(
-                answer instanceof Queued queued ? queued.lookAgainWithin() : ((Contended) answer).lookAgainWithin());
+                answer instanceof Queued queued
+                        ? queued.nextAttemptWithin()
+                        : ((Contended) answer).nextAttemptWithin());
     }
 
     /** A little later than the store said, and not all waiters at one moment. */
@@ -464,9 +466,9 @@ public final class AcquireState {
     private static final class Draft {
 
         final AcquirePlan plan;
-        Phase phase = Phase.LOOKING;
+        Phase phase = Phase.ATTEMPTING;
         int attempt = 1;
-        SentLooks sent;
+        SentAttempts sent;
         boolean armed;
         boolean signalled;
         boolean lossTold;
@@ -477,11 +479,11 @@ public final class AcquireState {
         @Nullable
         LockBackendException lastFailure;
 
-        /** No look before then, whatever is signalled: in proportion to how long the store took for the last one. */
+        /** No attempt before then, whatever is signalled: in proportion to how long the store took for the last one. */
         long restUntilNanos;
 
         /** The clock may be below zero, so nothing is over by itself. */
-        Draft(AcquirePlan plan, SentLooks sent, boolean armed, long nowNanos) {
+        Draft(AcquirePlan plan, SentAttempts sent, boolean armed, long nowNanos) {
             this.plan = plan;
             this.sent = sent;
             this.armed = armed;

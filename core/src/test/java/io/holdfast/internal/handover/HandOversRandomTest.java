@@ -148,7 +148,7 @@ class HandOversRandomTest {
                 }
                 now += Math.max(lease.toNanos() / 2, 1_000_000_000L);
             }
-            // A look of a claim that is not waited for makes it forget what is over.
+            // An attempt of a claim that is not waited for makes it forget what is over.
             List<Effect> effects = new ArrayList<>();
             var unused = locks.look(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
             carryOut(effects);
@@ -268,10 +268,10 @@ class HandOversRandomTest {
         private final class Claimant {
 
             private final String id;
-            private final Map<Integer, Long> lookedAt = new HashMap<>();
+            private final Map<Integer, Long> attemptedAt = new HashMap<>();
             private final Consumer<WatchSignal> watch = this::signalled;
             private int attempt;
-            private boolean isLooking;
+            private boolean isAttempting;
             private boolean isHolding;
             private boolean isLeaving;
             private boolean isReleaseAsked;
@@ -311,40 +311,40 @@ class HandOversRandomTest {
             }
 
             private void look() {
-                if (isLeaving || isHolding || isLooking) {
+                if (isLeaving || isHolding || isAttempting) {
                     return;
                 }
                 attempt++;
                 int number = attempt;
-                lookedAt.put(number, now);
-                isLooking = true;
+                attemptedAt.put(number, now);
+                isAttempting = true;
                 LockClaim look = claim();
                 List<Effect> effects = new ArrayList<>();
                 Reply<LockAttempt> reply = locks.look(look, now, effects);
                 carryOut(effects);
                 if (reply instanceof Reply.Answer<LockAttempt> it) {
-                    looked(number, it.answer());
+                    answered(number, it.answer());
                 } else if (reply instanceof Reply.Ask<LockAttempt> ask) {
                     ask(
                             id + " looks as " + ask.claim(),
                             () -> atStore(store.look(ask.claim(), now)),
                             answer -> {
                                 List<Effect> out = new ArrayList<>();
-                                LockAttempt own = locks.looked(ask, id, answer, now, out);
+                                LockAttempt own = locks.answered(ask, id, answer, now, out);
                                 carryOut(out);
-                                looked(number, own);
+                                answered(number, own);
                             },
                             () -> {
-                                carryOut(out -> locks.lookFailed(ask, id, out));
-                                isLooking = false;
+                                carryOut(out -> locks.attemptFailed(ask, id, out));
+                                isAttempting = false;
                             });
                 } else {
-                    isLooking = false; // it was given up, and is remembered
+                    isAttempting = false; // it was given up, and is remembered
                 }
             }
 
-            private void looked(int number, LockAttempt answer) {
-                isLooking = false;
+            private void answered(int number, LockAttempt answer) {
+                isAttempting = false;
                 if (answer instanceof LockAttempt.Acquired acquired) {
                     granted(number, acquired.fencingToken(), acquired.lease());
                 }
@@ -362,7 +362,7 @@ class HandOversRandomTest {
             }
 
             private void granted(int number, long token, Duration granted) {
-                long its = Validity.until(lookedAt.get(number), StoreDurations.leaseNanos(granted));
+                long its = Validity.until(attemptedAt.get(number), StoreDurations.leaseNanos(granted));
                 if (!isLeaving && !isHolding && !Validity.isOver(its, now)) {
                     holds(id, token);
                     isHolding = true;
@@ -473,7 +473,7 @@ class HandOversRandomTest {
             private int attempt;
             private boolean hasPlace;
             private boolean isHolding;
-            private long lookedAt;
+            private long attemptedAt;
             private long until;
             private int passed;
 
@@ -503,7 +503,7 @@ class HandOversRandomTest {
 
             /** The store may have given it away. */
             private void forgetAnOldPlace() {
-                if (now - lookedAt > lease.toNanos() / 4) {
+                if (now - attemptedAt > lease.toNanos() / 4) {
                     hasPlace = false;
                     cameLater.clear();
                     passed = 0;
@@ -517,7 +517,7 @@ class HandOversRandomTest {
                 }
                 forgetAnOldPlace();
                 attempt++;
-                lookedAt = now;
+                attemptedAt = now;
                 LockAttempt answer = atStore(store.look(
                         LockClaim.first(KEY, id, lease, Waiting.QUEUE).withAttempt(attempt), now));
                 if (answer instanceof LockAttempt.Acquired acquired) {
@@ -537,7 +537,7 @@ class HandOversRandomTest {
                 if (!isHolding) {
                     holds(id, token);
                     isHolding = true;
-                    until = Validity.until(lookedAt, granted);
+                    until = Validity.until(attemptedAt, granted);
                 }
             }
 

@@ -31,12 +31,12 @@ class LockQueueTest {
     private final LockQueue queue = new LockQueue(tokens, id -> !unwatched.contains(id));
 
     @Test
-    void freeLockGoesToWhoeverLooks() {
+    void freeLockGoesToTheNextAttempt() {
         assertThat(look(mutex("a", Waiting.NONE), 0)).isEqualTo(new Acquired(1, LEASE));
     }
 
     @Test
-    void lookOnlyLeavesNothing() {
+    void attemptOnlyLeavesNothing() {
         take("a", 0);
         assertThat(look(mutex("b", Waiting.NONE), 0)).isInstanceOf(Contended.class);
         assertThat(queue.contents()).singleElement().asString().contains("held by claim a");
@@ -49,7 +49,7 @@ class LockQueueTest {
         queueUp("c", 100);
         Outcome<Ownership> outcome = queue.release(mutex("a", Waiting.NONE), at(1_000));
         assertThat(outcome.answer()).isEqualTo(Ownership.HELD);
-        // C = 2 s; the look was 1 s before the grant, so the client may count 3 s from sending it.
+        // C = 2 s; the attempt was 1 s before the grant, so the client may count 3 s from sending it.
         assertThat(outcome.pushes())
                 .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, Duration.ofSeconds(3))));
     }
@@ -65,7 +65,7 @@ class LockQueueTest {
     }
 
     @Test
-    void unconfirmedGrantEndsAfterTheClaimTimeAndTheNextLookFindsIt() {
+    void unconfirmedGrantEndsAfterTheClaimTimeAndTheNextAttemptFindsIt() {
         take("a", 0);
         queueUp("b", 0);
         queueUp("c", 0);
@@ -93,7 +93,7 @@ class LockQueueTest {
     }
 
     @Test
-    void lookThatFindsAnExpiryPromotesTheFirstWaiterAndNotItself() {
+    void attemptThatFindsAnExpiryPromotesTheFirstWaiterAndNotItself() {
         take("a", 0);
         queueUp("b", 20_000);
         Outcome<LockAttempt> outcome = queue.look(mutex("c", Waiting.NONE), at(30_000));
@@ -118,7 +118,7 @@ class LockQueueTest {
     }
 
     @Test
-    void waiterWithoutAWatchIsGrantedByItsOwnLook() {
+    void waiterWithoutAWatchIsGrantedByItsOwnAttempt() {
         take("a", 0);
         unwatched.add("b");
         queueUp("b", 0);
@@ -138,7 +138,7 @@ class LockQueueTest {
     }
 
     @Test
-    void overtakenLookGetsAnAnswerButChangesNothing() {
+    void overtakenAttemptGetsAnAnswerButChangesNothing() {
         take("a", 0);
         look(again("b", 3), 0);
         assertThat(look(again("b", 2), 10_000)).isInstanceOf(Queued.class);
@@ -148,14 +148,14 @@ class LockQueueTest {
     }
 
     @Test
-    void overtakenLookOfAHolderDoesNotExtend() {
+    void overtakenAttemptOfAHolderDoesNotExtend() {
         look(again("a", 2), 0);
         assertThat(look(again("a", 1), 10_000)).isEqualTo(new Acquired(1, Duration.ofSeconds(20)));
         assertThat(look(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
     }
 
     @Test
-    void lookAgainFollowsTheHoldersRestThePlaceAndTheLease() {
+    void attemptAgainFollowsTheHoldersRestThePlaceAndTheLease() {
         take("a", 0);
         assertThat(look(mutex("b", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
         assertThat(look(mutex("c", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
@@ -189,8 +189,8 @@ class LockQueueTest {
         look(claim(LockKind.READ, "r1", Waiting.NONE), 0);
         look(claim(LockKind.WRITE, "w", Waiting.QUEUE), 0);
         look(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
-        LockClaim onlyLooks = claim(LockKind.WRITE, "w", Waiting.NONE).withAttempt(2);
-        assertThat(queue.look(onlyLooks, at(0)).pushes())
+        LockClaim onlyAttempts = claim(LockKind.WRITE, "w", Waiting.NONE).withAttempt(2);
+        assertThat(queue.look(onlyAttempts, at(0)).pushes())
                 .extracting(Push::claimId)
                 .containsExactly("r2");
     }

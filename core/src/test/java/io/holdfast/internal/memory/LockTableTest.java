@@ -30,7 +30,7 @@ class LockTableTest {
     private final LockTable table = new LockTable(id -> true, 0);
 
     @Test
-    void lookThatComesAfterItsReleaseTakesNothing() {
+    void attemptThatComesAfterItsReleaseTakesNothing() {
         LockClaim withdrawn = claim("stock", "a", Waiting.QUEUE);
         assertThat(table.release(withdrawn, 0).answer()).isEqualTo(Ownership.NOT_HELD);
         assertThat(table.look(withdrawn, 1).answer()).isInstanceOf(Contended.class);
@@ -38,7 +38,7 @@ class LockTableTest {
     }
 
     @Test
-    void claimWhoseLooksAreAllAnsweredLeavesNoTombstone() {
+    void claimWhoseAttemptsAreAllAnsweredLeavesNoTombstone() {
         LockClaim answered = claim("stock", "a", Waiting.NONE);
         assertThat(table.look(answered, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(answered, 0).answer()).isEqualTo(Ownership.HELD);
@@ -46,7 +46,7 @@ class LockTableTest {
     }
 
     @Test
-    void claimWithALookStillUnderWayLeavesOne() {
+    void claimWithAnAttemptStillUnderWayLeavesOne() {
         LockClaim claim = claim("stock", "a", Waiting.NONE);
         assertThat(table.look(claim, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(claim.withAttempt(2), 0).answer()).isEqualTo(Ownership.HELD);
@@ -99,7 +99,7 @@ class LockTableTest {
     void twoNeverBelieveToHoldInRandomHistories(long seed) {
         Random random = new Random(seed);
         Map<String, Long> validUntil = new HashMap<>();
-        Map<String, Long> lookedAt = new HashMap<>();
+        Map<String, Long> attemptedAt = new HashMap<>();
         long lastToken = 0;
         long now = 0;
         for (int step = 0; step < 20_000; step++) {
@@ -110,7 +110,7 @@ class LockTableTest {
             LockClaim claim = claim("stock", id, waiting).withAttempt(step + 1);
             Iterable<Push> pushes;
             if (random.nextInt(4) > 0) {
-                lookedAt.put(id, now);
+                attemptedAt.put(id, now);
                 Outcome<LockAttempt> outcome = table.look(claim, now);
                 pushes = outcome.pushes();
                 if (outcome.answer() instanceof Acquired acquired) {
@@ -125,7 +125,7 @@ class LockTableTest {
                 if (push.signal() instanceof WatchSignal.Granted granted) {
                     assertThat(granted.fencingToken()).isGreaterThan(lastToken);
                     lastToken = granted.fencingToken();
-                    long sent = lookedAt.getOrDefault(push.claimId(), now);
+                    long sent = attemptedAt.getOrDefault(push.claimId(), now);
                     validUntil.put(push.claimId(), sent + granted.lease().toNanos());
                 }
             }

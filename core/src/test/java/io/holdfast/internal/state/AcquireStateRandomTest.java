@@ -3,8 +3,8 @@ package io.holdfast.internal.state;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import io.holdfast.internal.state.AcquireAction.Attempt;
 import io.holdfast.internal.state.AcquireAction.Deliver;
-import io.holdfast.internal.state.AcquireAction.Look;
 import io.holdfast.internal.state.AcquireAction.Pause;
 import io.holdfast.internal.state.AcquirePlan.Mode;
 import io.holdfast.internal.state.AcquireState.Phase;
@@ -104,14 +104,14 @@ class AcquireStateRandomTest {
             restUntil = now + (now - sentAt.get(number));
             if (random.nextInt(3) == 0) {
                 boolean isTransient = random.nextInt(4) != 0;
-                take("failed", state.lookFailed(number, Acquiring.failure(isTransient), now, random.nextDouble()));
+                take("failed", state.attemptFailed(number, Acquiring.failure(isTransient), now, random.nextDouble()));
                 return;
             }
             LockAttempt answer = randomAnswer();
             nothingLeft = mode != Mode.WAIT && answer instanceof LockAttempt.Contended;
-            Step step = state.looked(number, answer, now, random.nextDouble());
+            Step step = state.answered(number, answer, now, random.nextDouble());
             if (again && !(answer instanceof LockAttempt.Acquired)) {
-                looksOrRests("a signal came during the look", step);
+                attemptsOrRests("a signal came during the attempt", step);
             }
             take(answer.toString(), step);
         }
@@ -130,8 +130,8 @@ class AcquireStateRandomTest {
                 return;
             }
             Step step = random.nextBoolean()
-                    ? state.looked(number, randomAnswer(), now, random.nextDouble())
-                    : state.lookFailed(number, Acquiring.failure(random.nextBoolean()), now, random.nextDouble());
+                    ? state.answered(number, randomAnswer(), now, random.nextDouble())
+                    : state.attemptFailed(number, Acquiring.failure(random.nextBoolean()), now, random.nextDouble());
             assertThat(step.state()).as("a stale answer changes nothing").isSameAs(state);
             take("stale " + number, step);
         }
@@ -140,17 +140,17 @@ class AcquireStateRandomTest {
             if (inFlight != 0) {
                 signalled = true;
             } else if (!over) {
-                looksOrRests("a signal in a pause", step);
+                attemptsOrRests("a signal in a pause", step);
             }
             take(event, step);
         }
 
         /** It rests no longer than the last answer took. */
-        private void looksOrRests(String why, Step step) {
+        private void attemptsOrRests(String why, Step step) {
             if (step.action() instanceof Pause rest) {
                 assertThat(restUntil - rest.untilNanos()).as(why).isNotNegative();
             } else {
-                assertThat(step.action()).as(why).isInstanceOf(Look.class);
+                assertThat(step.action()).as(why).isInstanceOf(Attempt.class);
             }
         }
 
@@ -159,7 +159,7 @@ class AcquireStateRandomTest {
             Step step = state.granted(Acquiring.granted(number, 100 + random.nextInt(20_000)), now);
             if (step.action() instanceof Deliver deliver) {
                 assertThat(deliver.grant().sentAtNanos())
-                        .as("send time of look %d", number)
+                        .as("send time of attempt %d", number)
                         .isEqualTo(sentAt.get(number));
             } else if (inFlight != 0) {
                 signalled = true;
@@ -170,7 +170,7 @@ class AcquireStateRandomTest {
         private void pauseOver() {
             Phase before = state.phase();
             Step step = state.pauseOver(now);
-            assertThat(step.action() instanceof Look).isEqualTo(before == Phase.PAUSING);
+            assertThat(step.action() instanceof Attempt).isEqualTo(before == Phase.PAUSING);
             take("pause over", step);
         }
 
@@ -189,12 +189,12 @@ class AcquireStateRandomTest {
             AcquireAction action = step.action();
             log.append(
                     "%d %s: %s, %s%n".formatted(now, event, action, step.state().phase()));
-            if (action instanceof Look look) {
-                assertThat(inFlight).as("looks in flight").isZero();
-                assertThat(over).as("looks after the end").isFalse();
-                assertThat(look.attempt()).isEqualTo(sentAt.size() + 1);
-                sentAt.put(look.attempt(), now);
-                inFlight = look.attempt();
+            if (action instanceof Attempt next) {
+                assertThat(inFlight).as("attempts in flight").isZero();
+                assertThat(over).as("attempts after the end").isFalse();
+                assertThat(next.attempt()).isEqualTo(sentAt.size() + 1);
+                sentAt.put(next.attempt(), now);
+                inFlight = next.attempt();
                 signalled = false;
                 nothingLeft = false;
             } else if (action instanceof Pause pause) {
@@ -218,7 +218,7 @@ class AcquireStateRandomTest {
             }
             if (withdraws(action)) {
                 withdrawals++;
-                assertThat(inFlight).as("looks in flight at the withdrawal").isZero();
+                assertThat(inFlight).as("attempts in flight at the withdrawal").isZero();
             }
             state = step.state();
         }

@@ -16,25 +16,25 @@ class AcquireStateTableTest {
     @ParameterizedTest(name = "{0} {1}: {2}, {3}")
     @CsvSource(textBlock = """
         # phase  , event          , action           , next phase
-        LOOKING  , acquired       , Deliver          , ENDED
-        LOOKING  , acquired late  , Pause            , PAUSING
-        LOOKING  , contended      , Pause            , PAUSING
-        LOOKING  , queued         , Pause            , PAUSING
-        LOOKING  , failed         , Pause            , PAUSING
-        LOOKING  , refused        , Failed           , ENDED
-        LOOKING  , stale answer   , None             , LOOKING
-        LOOKING  , stale failure  , None             , LOOKING
-        LOOKING  , armed          , None             , LOOKING
-        LOOKING  , changed        , None             , LOOKING
-        LOOKING  , lost           , None             , LOOKING
-        LOOKING  , disarmed       , None             , LOOKING
-        LOOKING  , granted        , Deliver          , ENDED
-        LOOKING  , granted late   , None             , LOOKING
-        LOOKING  , granted unknown, None             , LOOKING
-        LOOKING  , pause over     , None             , LOOKING
-        LOOKING  , timed out      , TimedOut         , LEAVING
-        LOOKING  , closed         , Closed           , LEAVING
-        LOOKING  , left           , None             , LEAVING
+        ATTEMPTING  , acquired       , Deliver          , ENDED
+        ATTEMPTING  , acquired late  , Pause            , PAUSING
+        ATTEMPTING  , contended      , Pause            , PAUSING
+        ATTEMPTING  , queued         , Pause            , PAUSING
+        ATTEMPTING  , failed         , Pause            , PAUSING
+        ATTEMPTING  , refused        , Failed           , ENDED
+        ATTEMPTING  , stale answer   , None             , ATTEMPTING
+        ATTEMPTING  , stale failure  , None             , ATTEMPTING
+        ATTEMPTING  , armed          , None             , ATTEMPTING
+        ATTEMPTING  , changed        , None             , ATTEMPTING
+        ATTEMPTING  , lost           , None             , ATTEMPTING
+        ATTEMPTING  , disarmed       , None             , ATTEMPTING
+        ATTEMPTING  , granted        , Deliver          , ENDED
+        ATTEMPTING  , granted late   , None             , ATTEMPTING
+        ATTEMPTING  , granted unknown, None             , ATTEMPTING
+        ATTEMPTING  , pause over     , None             , ATTEMPTING
+        ATTEMPTING  , timed out      , TimedOut         , LEAVING
+        ATTEMPTING  , closed         , Closed           , LEAVING
+        ATTEMPTING  , left           , None             , LEAVING
         PAUSING  , acquired       , None             , PAUSING
         PAUSING  , acquired late  , None             , PAUSING
         PAUSING  , contended      , None             , PAUSING
@@ -43,14 +43,14 @@ class AcquireStateTableTest {
         PAUSING  , refused        , None             , PAUSING
         PAUSING  , stale answer   , None             , PAUSING
         PAUSING  , stale failure  , None             , PAUSING
-        PAUSING  , armed          , Look             , LOOKING
-        PAUSING  , changed        , Look             , LOOKING
-        PAUSING  , lost           , Look             , LOOKING
-        PAUSING  , disarmed       , Look             , LOOKING
+        PAUSING  , armed          , Attempt             , ATTEMPTING
+        PAUSING  , changed        , Attempt             , ATTEMPTING
+        PAUSING  , lost           , Attempt             , ATTEMPTING
+        PAUSING  , disarmed       , Attempt             , ATTEMPTING
         PAUSING  , granted        , Deliver          , ENDED
-        PAUSING  , granted late   , Look             , LOOKING
-        PAUSING  , granted unknown, Look             , LOOKING
-        PAUSING  , pause over     , Look             , LOOKING
+        PAUSING  , granted late   , Attempt             , ATTEMPTING
+        PAUSING  , granted unknown, Attempt             , ATTEMPTING
+        PAUSING  , pause over     , Attempt             , ATTEMPTING
         PAUSING  , timed out      , TimedOut+withdraw, ENDED
         PAUSING  , closed         , Closed+withdraw  , ENDED
         PAUSING  , left           , Withdraw         , ENDED
@@ -103,10 +103,11 @@ class AcquireStateTableTest {
     private static AcquireState in(Phase phase) {
         AcquireState looking = Acquiring.started(Mode.WAIT);
         AcquireState state = switch (phase) {
-            case LOOKING -> looking;
-            case PAUSING -> looking.looked(1, Acquiring.queued(10_000), NOW, 0).state();
+            case ATTEMPTING -> looking;
+            case PAUSING ->
+                looking.answered(1, Acquiring.queued(10_000), NOW, 0).state();
             case LEAVING -> looking.left().state();
-            case ENDED -> looking.looked(1, Acquiring.acquired(), NOW, 0).state();
+            case ENDED -> looking.answered(1, Acquiring.acquired(), NOW, 0).state();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;
@@ -115,14 +116,14 @@ class AcquireStateTableTest {
     private static Step happens(String event, AcquireState state) {
         long late = Acquiring.millis(Acquiring.LEASE_MILLIS);
         return switch (event) {
-            case "acquired" -> state.looked(1, Acquiring.acquired(), NOW, 0);
-            case "acquired late" -> state.looked(1, Acquiring.acquired(), late, 0);
-            case "contended" -> state.looked(1, Acquiring.contended(10_000), NOW, 0);
-            case "queued" -> state.looked(1, Acquiring.queued(10_000), NOW, 0);
-            case "failed" -> state.lookFailed(1, Acquiring.failure(true), NOW, 0);
-            case "refused" -> state.lookFailed(1, Acquiring.failure(false), NOW, 0);
-            case "stale answer" -> state.looked(2, Acquiring.acquired(), NOW, 0);
-            case "stale failure" -> state.lookFailed(2, Acquiring.failure(false), NOW, 0);
+            case "acquired" -> state.answered(1, Acquiring.acquired(), NOW, 0);
+            case "acquired late" -> state.answered(1, Acquiring.acquired(), late, 0);
+            case "contended" -> state.answered(1, Acquiring.contended(10_000), NOW, 0);
+            case "queued" -> state.answered(1, Acquiring.queued(10_000), NOW, 0);
+            case "failed" -> state.attemptFailed(1, Acquiring.failure(true), NOW, 0);
+            case "refused" -> state.attemptFailed(1, Acquiring.failure(false), NOW, 0);
+            case "stale answer" -> state.answered(2, Acquiring.acquired(), NOW, 0);
+            case "stale failure" -> state.attemptFailed(2, Acquiring.failure(false), NOW, 0);
             case "armed" -> state.armed(NOW);
             case "changed" -> state.changed(NOW);
             case "lost" -> state.lost(NOW);

@@ -17,21 +17,21 @@ class AcquireStateTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void itStartsWithTheFirstLook(Mode mode) {
+    void itStartsWithTheFirstAttempt(Mode mode) {
         Step step = AcquireState.start(Acquiring.plan(mode, false), false, NOW);
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Look(1));
+        assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(1));
         assertThat(step.state().attempt()).isEqualTo(1);
     }
 
     @Test
-    void itKnowsWhetherTheLastLookThatEndedWasAnswered() {
+    void itKnowsWhetherTheLastAttemptThatEndedWasAnswered() {
         AcquireState asked = Acquiring.started(Mode.WAIT);
-        AcquireState failed = asked.lookFailed(1, Acquiring.failure(true), Acquiring.millis(10), 0)
+        AcquireState failed = asked.attemptFailed(1, Acquiring.failure(true), Acquiring.millis(10), 0)
                 .state();
         AcquireState askedAgain = failed.pauseOver(Acquiring.millis(100)).state();
         AcquireState queued = askedAgain
-                .looked(2, Acquiring.queued(100), Acquiring.millis(110), 0)
+                .answered(2, Acquiring.queued(100), Acquiring.millis(110), 0)
                 .state();
         AcquireState pending = queued.pauseOver(Acquiring.millis(210)).state();
 
@@ -41,15 +41,16 @@ class AcquireStateTest {
         assertThat(queued.isAnswered()).isTrue();
         assertThat(queued.lastFailure()).isNotNull();
         assertThat(pending.isAnswered()).isTrue();
-        assertThat(pending.lookFailed(3, Acquiring.failure(true), Acquiring.millis(220), 0)
+        assertThat(pending.attemptFailed(3, Acquiring.failure(true), Acquiring.millis(220), 0)
                         .state()
                         .isAnswered())
                 .isFalse();
     }
 
     @Test
-    void anAnsweredLeaseCountsFromTheSendTimeOfItsLook() {
-        Grant grant = delivered(Acquiring.started(Mode.WAIT).looked(1, Acquiring.acquired(), Acquiring.millis(500), 0));
+    void anAnsweredLeaseCountsFromTheSendTimeOfItsAttempt() {
+        Grant grant =
+                delivered(Acquiring.started(Mode.WAIT).answered(1, Acquiring.acquired(), Acquiring.millis(500), 0));
 
         assertThat(grant.sentAtNanos()).isZero();
         assertThat(grant.standing()).isEqualTo(Grant.Standing.CONFIRMED);
@@ -57,9 +58,9 @@ class AcquireStateTest {
     }
 
     @Test
-    void aPushedGrantCountsFromTheSendTimeOfTheLookThatItNames() {
+    void aPushedGrantCountsFromTheSendTimeOfTheAttemptThatItNames() {
         AcquireState state = Acquiring.started(Mode.WAIT)
-                .lookFailed(1, Acquiring.failure(true), Acquiring.millis(100), 0)
+                .attemptFailed(1, Acquiring.failure(true), Acquiring.millis(100), 0)
                 .state()
                 .pauseOver(Acquiring.millis(200))
                 .state();
@@ -73,38 +74,38 @@ class AcquireStateTest {
     }
 
     @Test
-    void aGrantThatNamesALookBeforeAnAnsweredOneIsNotBelieved() {
+    void aGrantThatNamesAnAttemptBeforeAnAnsweredOneIsNotBelieved() {
         AcquireState state = Acquiring.started(Mode.WAIT)
-                .looked(1, Acquiring.queued(100), Acquiring.millis(10), 0)
+                .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
                 .state()
                 .pauseOver(Acquiring.millis(110))
                 .state()
-                .looked(2, Acquiring.queued(100), Acquiring.millis(120), 0)
+                .answered(2, Acquiring.queued(100), Acquiring.millis(120), 0)
                 .state();
 
         Step step = state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(130));
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Look(3));
+        assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(3));
     }
 
     @Test
     void aPushedGrantIsMadeAWholeOneWhereThatIsWanted() {
         AcquireState state = AcquireState.start(Acquiring.wholeLeasePlan(), true, 0)
                 .state()
-                .looked(1, Acquiring.queued(100), Acquiring.millis(10), 0)
+                .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
                 .state();
 
         Step step = state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(20));
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Look(2));
-        assertThat(delivered(step.state().looked(2, Acquiring.acquired(), Acquiring.millis(30), 0))
+        assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(2));
+        assertThat(delivered(step.state().answered(2, Acquiring.acquired(), Acquiring.millis(30), 0))
                         .standing())
                 .isEqualTo(Grant.Standing.CONFIRMED);
     }
 
     @Test
     void aLossToldBeforeTheGrantIsAnsweredPutsThatGrantInDoubt() {
-        Step granted = Acquiring.started(Mode.WAIT).lost(NOW).state().looked(1, Acquiring.acquired(), NOW, 0);
+        Step granted = Acquiring.started(Mode.WAIT).lost(NOW).state().answered(1, Acquiring.acquired(), NOW, 0);
 
         assertThat(granted.action())
                 .isInstanceOfSatisfying(
@@ -122,14 +123,14 @@ class AcquireStateTest {
     }
 
     @Test
-    void aLossToldBeforeTheLookWasSentPutsNoGrantInDoubt() {
-        AcquireState lookingAgain = Acquiring.started(Mode.WAIT)
+    void aLossToldBeforeTheAttemptWasSentPutsNoGrantInDoubt() {
+        AcquireState attemptingAgain = Acquiring.started(Mode.WAIT)
                 .lost(NOW)
                 .state()
-                .looked(1, Acquiring.queued(10_000), NOW, 0)
+                .answered(1, Acquiring.queued(10_000), NOW, 0)
                 .state();
 
-        assertThat(lookingAgain.looked(2, Acquiring.acquired(), NOW, 0).action())
+        assertThat(attemptingAgain.answered(2, Acquiring.acquired(), NOW, 0).action())
                 .isInstanceOfSatisfying(
                         AcquireAction.Deliver.class,
                         deliver -> assertThat(deliver.grant().standing()).isEqualTo(Grant.Standing.CONFIRMED));
@@ -137,7 +138,7 @@ class AcquireStateTest {
 
     @ParameterizedTest
     @CsvSource({"armed", "changed", "lost", "disarmed", "granted late"})
-    void aSignalDuringALookLeadsToAnotherLookAsSoonAsItIsAnswered(String signal) {
+    void aSignalDuringAnAttemptLeadsToAnotherAttemptAsSoonAsItIsAnswered(String signal) {
         AcquireState looking = Acquiring.started(Mode.WAIT);
         AcquireState signalled = switch (signal) {
             case "armed" -> looking.armed(NOW).state();
@@ -147,10 +148,12 @@ class AcquireStateTest {
             default -> looking.granted(Acquiring.granted(9, 10), NOW).state();
         };
 
-        Step answered = signalled.looked(1, Acquiring.queued(10_000), NOW, 0);
+        Step answered = signalled.answered(1, Acquiring.queued(10_000), NOW, 0);
 
-        assertThat(answered.action()).isEqualTo(new AcquireAction.Look(2));
-        assertThat(answered.state().looked(2, Acquiring.queued(10_000), NOW, 0).action())
+        assertThat(answered.action()).isEqualTo(new AcquireAction.Attempt(2));
+        assertThat(answered.state()
+                        .answered(2, Acquiring.queued(10_000), NOW, 0)
+                        .action())
                 .as("once for a signal")
                 .isInstanceOf(AcquireAction.Pause.class);
     }
@@ -170,7 +173,7 @@ class AcquireStateTest {
 
         Step step = AcquireState.start(Acquiring.plan(Mode.WAIT, false), armed, 0)
                 .state()
-                .looked(1, notNow, NOW, 0);
+                .answered(1, notNow, NOW, 0);
 
         assertThat(step.action()).isEqualTo(new AcquireAction.Pause(NOW + Acquiring.millis(pause)));
     }
@@ -179,16 +182,16 @@ class AcquireStateTest {
     void whenTheSignalsStopTheBackEndIsPolled() {
         AcquireState state = Acquiring.started(Mode.WAIT).disarmed(NOW).state();
 
-        Step second = state.looked(1, Acquiring.queued(10_000), NOW, 0);
-        Step polled = second.state().looked(2, Acquiring.queued(10_000), NOW, 0);
+        Step second = state.answered(1, Acquiring.queued(10_000), NOW, 0);
+        Step polled = second.state().answered(2, Acquiring.queued(10_000), NOW, 0);
 
         assertThat(polled.action()).isEqualTo(new AcquireAction.Pause(NOW + Acquiring.millis(40)));
     }
 
     @ParameterizedTest
     @CsvSource({"TRY, NotAvailable", "ONE_LOOK, TimedOut"})
-    void oneLookIsAll(Mode mode, String end) {
-        Step step = Acquiring.started(mode).looked(1, Acquiring.contended(10), NOW, 0);
+    void oneAttemptIsAll(Mode mode, String end) {
+        Step step = Acquiring.started(mode).answered(1, Acquiring.contended(10), NOW, 0);
 
         assertThat(Acquiring.action(step)).isEqualTo(end);
         assertThat(step.state().phase()).isEqualTo(Phase.ENDED);
@@ -201,8 +204,8 @@ class AcquireStateTest {
         "ONE_LOOK, true, TimedOut+withdraw",
         "ONE_LOOK, false, Failed",
     })
-    void oneLookThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
-        Step step = Acquiring.started(mode).lookFailed(1, Acquiring.failure(isTransient), NOW, 0);
+    void oneAttemptThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
+        Step step = Acquiring.started(mode).attemptFailed(1, Acquiring.failure(isTransient), NOW, 0);
 
         assertThat(Acquiring.action(step)).isEqualTo(end);
         assertThat(step.state().lastFailure()).isNotNull();
@@ -210,14 +213,14 @@ class AcquireStateTest {
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = "WAIT", mode = EnumSource.Mode.EXCLUDE)
-    void oneLookThatFoundTheLockTakenLeavesNothingToWithdraw(Mode mode) {
+    void oneAttemptThatFoundTheLockTakenLeavesNothingToWithdraw(Mode mode) {
         AcquireState leaving = Acquiring.started(mode).left().state();
 
-        assertThat(Acquiring.action(leaving.looked(1, Acquiring.contended(10), NOW, 0)))
+        assertThat(Acquiring.action(leaving.answered(1, Acquiring.contended(10), NOW, 0)))
                 .isEqualTo("None");
-        assertThat(Acquiring.action(leaving.looked(1, Acquiring.acquired(), NOW, 0)))
+        assertThat(Acquiring.action(leaving.answered(1, Acquiring.acquired(), NOW, 0)))
                 .isEqualTo("Withdraw");
-        assertThat(Acquiring.action(leaving.lookFailed(1, Acquiring.failure(true), NOW, 0)))
+        assertThat(Acquiring.action(leaving.attemptFailed(1, Acquiring.failure(true), NOW, 0)))
                 .isEqualTo("Withdraw");
     }
 
@@ -225,9 +228,9 @@ class AcquireStateTest {
     void withoutATimeLimitTransientFailuresAreRetriedForOneLeaseInARow() {
         Failing failing = new Failing(false);
 
-        failing.lookUntil(29_999);
+        failing.attemptUntil(29_999);
         assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
-        failing.lookUntil(30_000);
+        failing.attemptUntil(30_000);
 
         assertThat(Acquiring.action(failing.last)).isEqualTo("Failed");
     }
@@ -236,8 +239,8 @@ class AcquireStateTest {
     void withATimeLimitTransientFailuresAreRetriedUntilIt() {
         Failing failing = new Failing(true);
 
-        failing.lookUntil(29_999);
-        failing.lookUntil(10 * Acquiring.LEASE_MILLIS);
+        failing.attemptUntil(29_999);
+        failing.attemptUntil(10 * Acquiring.LEASE_MILLIS);
 
         assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
         assertThat(Acquiring.action(failing.last.state().timedOut())).isEqualTo("TimedOut+withdraw");
@@ -247,10 +250,10 @@ class AcquireStateTest {
     @Test
     void anAnswerBetweenFailuresStartsTheCountAgain() {
         Failing failing = new Failing(false);
-        failing.lookUntil(29_000);
+        failing.attemptUntil(29_000);
         failing.answerAt(29_500);
 
-        failing.lookUntil(30_000);
+        failing.attemptUntil(30_000);
 
         assertThat(failing.last.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(30_020)));
     }
@@ -258,17 +261,17 @@ class AcquireStateTest {
     @Test
     void aFailureThatTellsForHowLongIsWaitedForThatLongAndIsNotCountedAsOneOfTheRow() {
         AcquireState state = Acquiring.started(Mode.WAIT)
-                .lookFailed(1, Acquiring.failure(true), Acquiring.millis(20_000), 0)
+                .attemptFailed(1, Acquiring.failure(true), Acquiring.millis(20_000), 0)
                 .state()
                 .pauseOver(Acquiring.millis(20_020))
                 .state();
 
-        Step waits = state.lookFailed(2, Acquiring.notYet(90_000), Acquiring.millis(40_000), 0);
+        Step waits = state.attemptFailed(2, Acquiring.notYet(90_000), Acquiring.millis(40_000), 0);
         assertThat(waits.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(130_020)));
         Step again = waits.state()
                 .pauseOver(Acquiring.millis(130_020))
                 .state()
-                .lookFailed(3, Acquiring.failure(true), Acquiring.millis(130_100), 0);
+                .attemptFailed(3, Acquiring.failure(true), Acquiring.millis(130_100), 0);
         assertThat(again.action()).isInstanceOf(AcquireAction.Pause.class);
         assertThat(again.state().isAnswered()).isFalse();
     }
@@ -279,37 +282,37 @@ class AcquireStateTest {
         long now = -Acquiring.millis(1_000_000);
         AcquireState waits = AcquireState.start(Acquiring.plan(Mode.WAIT, false), true, now)
                 .state()
-                .lookFailed(1, Acquiring.notYet(90_000), now, 0)
+                .attemptFailed(1, Acquiring.notYet(90_000), now, 0)
                 .state();
 
-        assertThat(waits.changed(now).action()).isEqualTo(new AcquireAction.Look(2));
+        assertThat(waits.changed(now).action()).isEqualTo(new AcquireAction.Attempt(2));
     }
 
     @Test
     void noStoreIsBelievedThatItRefusesForYears() {
-        Step step = Acquiring.started(Mode.WAIT).lookFailed(1, Acquiring.notYet(Long.MAX_VALUE), 0, 0);
+        Step step = Acquiring.started(Mode.WAIT).attemptFailed(1, Acquiring.notYet(Long.MAX_VALUE), 0, 0);
 
         assertThat(step.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(86_400_020)));
     }
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void aGrantThatComesTooLateIsLookedForAgainSoonAlsoByOneThatDoesNotWait(Mode mode) {
+    void aGrantThatComesTooLateIsTriedAgainSoonAlsoByOneThatDoesNotWait(Mode mode) {
         long late = Acquiring.millis(Acquiring.LEASE_MILLIS + 300);
 
-        Step first = Acquiring.started(mode).looked(1, Acquiring.acquired(), late, 0);
+        Step first = Acquiring.started(mode).answered(1, Acquiring.acquired(), late, 0);
         assertThat(first.action()).isEqualTo(new AcquireAction.Pause(late + Acquiring.millis(20)));
         Step second = first.state()
                 .pauseOver(late + Acquiring.millis(20))
                 .state()
-                .looked(2, Acquiring.acquired(), 2 * late, 0);
+                .answered(2, Acquiring.acquired(), 2 * late, 0);
         assertThat(Acquiring.action(second)).isEqualTo(mode == Mode.WAIT ? "Pause" : "GrantedTooLate");
     }
 
     @ParameterizedTest
     @CsvSource({"TRY, Failed", "ONE_LOOK, TimedOut+withdraw"})
-    void oneLookDoesNotWaitForAStoreThatMayNotGrantYet(Mode mode, String end) {
-        assertThat(Acquiring.action(Acquiring.started(mode).lookFailed(1, Acquiring.notYet(90_000), NOW, 0)))
+    void oneAttemptDoesNotWaitForAStoreThatMayNotGrantYet(Mode mode, String end) {
+        assertThat(Acquiring.action(Acquiring.started(mode).attemptFailed(1, Acquiring.notYet(90_000), NOW, 0)))
                 .isEqualTo(end);
     }
 
@@ -318,7 +321,7 @@ class AcquireStateTest {
         return ((AcquireAction.Deliver) step.action()).grant();
     }
 
-    /** An acquisition whose back end fails; the first look is sent at 0. */
+    /** An acquisition whose back end fails; the first attempt is sent at 0. */
     private static final class Failing {
 
         Step last;
@@ -327,15 +330,15 @@ class AcquireStateTest {
             last = AcquireState.start(Acquiring.plan(Mode.WAIT, limited), true, 0);
         }
 
-        /** The look in flight fails then; if none is, one is sent just before. */
-        void lookUntil(long millis) {
+        /** The attempt in flight fails then; if none is, one is sent just before. */
+        void attemptUntil(long millis) {
             AcquireState looking = looking(millis);
-            last = looking.lookFailed(looking.attempt(), Acquiring.failure(true), Acquiring.millis(millis), 0);
+            last = looking.attemptFailed(looking.attempt(), Acquiring.failure(true), Acquiring.millis(millis), 0);
         }
 
         void answerAt(long millis) {
             AcquireState looking = looking(millis);
-            last = looking.looked(looking.attempt(), Acquiring.queued(10), Acquiring.millis(millis), 0);
+            last = looking.answered(looking.attempt(), Acquiring.queued(10), Acquiring.millis(millis), 0);
         }
 
         private AcquireState looking(long millis) {

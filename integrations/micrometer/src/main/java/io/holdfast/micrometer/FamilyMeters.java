@@ -95,7 +95,7 @@ final class FamilyMeters {
             waited(Wait.CANCELLED, e.waited());
         } else if (event instanceof LockEvent.AcquireFailed e) {
             waited(outcome(e.error()), e.waited());
-        } else if (event instanceof LockEvent.LookFailed) {
+        } else if (event instanceof LockEvent.AttemptFailed) {
             attemptFailures.increment();
         } else if (event instanceof LockEvent.WithdrawalUnconfirmed) {
             of(unconfirmed, Unconfirmed.WITHDRAWAL).increment();

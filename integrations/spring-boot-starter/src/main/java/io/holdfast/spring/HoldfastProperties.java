@@ -23,7 +23,7 @@ import org.springframework.boot.convert.DurationUnit;
  * @param backend Where locks are kept.
  * @param leaseDuration How long the store keeps a lock without a renewal, so how long a crash can keep it. A number
  *     without a unit is in seconds.
- * @param waitTimeout How long an acquisition waits, all included. Zero is one look. Without a limit by default. A number without a unit is
+ * @param waitTimeout How long an acquisition waits, all included. Zero is one attempt. Without a limit by default. A number without a unit is
  *     in seconds.
  * @param autoRenew Whether leases are renewed while they are held.
  * @param maxHoldTime How long a lease may be held in all. Without a limit by default. A number without a unit is in

@@ -103,7 +103,7 @@ public final class VertxLock {
     }
 
     /**
-     * Takes the lock if it is available now: one look, which never passes those who wait.
+     * Takes the lock if it is available now: one attempt, which never passes those who wait.
      *
      * @return the lease, which is then the caller's to release, or empty when the lock is not available
      */

@@ -34,7 +34,7 @@ final class Operation {
     }
 
     /**
-     * A lease that is over when it comes, because the process stood still between the library's last look and this one, was granted
+     * A lease that is over when it comes, because the process stood still between the library's last attempt and this one, was granted
      * nobody knows when, and is believed by nobody. So is one that comes to who has left.
      */
     synchronized void got(LockLease emitted) {

@@ -30,11 +30,11 @@ final class Processes {
      *
      * @param files open descriptors
      * @param memory in bytes, without what they share with others
-     * @param cpu used since the last look
+     * @param cpu used since the last attempt
      */
     record Reading(long files, long memory, Duration cpu) {}
 
-    /** Of the client process, then of the servers. A process that was not there at the last look counts from its start. */
+    /** Of the client process, then of the servers. A process that was not there at the last attempt counts from its start. */
     List<Reading> look() {
         Map<Long, Duration> now = new HashMap<>();
         List<ProcessHandle> servers = ProcessHandle.current()

@@ -42,8 +42,8 @@ public final class WrongHandOvers {
     public static Decisions wholeLease() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
-            long sinceLook(Turn turn, Waiter owner, long now) {
-                return now - owner.lookedAtNanos + lease.toNanos();
+            long sinceAttempt(Turn turn, Waiter owner, long now) {
+                return now - owner.attemptedAtNanos + lease.toNanos();
             }
         });
     }

@@ -81,7 +81,7 @@ class CrowdTest {
 
     /** Hints that anybody with rights to the channel can write. Each claim that is named looks again, up to a hundred times a second. */
     @Test
-    void floodOfHintsCostsNoMoreLooksThanStated() {
+    void floodOfHintsCostsNoMoreAttemptsThanStated() {
         LockLease held = crowd(4);
         List<String> named = scene.server().waiters("stock").subList(0, 10);
         long before = scene.server().operations();

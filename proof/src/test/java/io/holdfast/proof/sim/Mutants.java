@@ -182,7 +182,7 @@ final class Mutants {
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(
-                        "pushed grant without its look",
+                        "pushed grant without its attempt",
                         body -> body.replace("math.floor(math.max(0, now - looked) / 1000) + ms", "tonumber(lease)")
                                 .replace(
                                         "math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms",
@@ -196,7 +196,7 @@ final class Mutants {
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
                 Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 leastHoldThatEndsWithTheRelease(),
-                Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastLook(it)),
+                Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastAttempt(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
@@ -327,12 +327,12 @@ final class Mutants {
         }
     }
 
-    private static final class NamesTheLastLook implements ForwardingLockBackend {
+    private static final class NamesTheLastAttempt implements ForwardingLockBackend {
 
         private final LockBackend real;
-        private final Map<String, Integer> lastLook = new HashMap<>();
+        private final Map<String, Integer> lastAttempt = new HashMap<>();
 
-        NamesTheLastLook(LockBackend real) {
+        NamesTheLastAttempt(LockBackend real) {
             this.real = real;
         }
 
@@ -343,7 +343,7 @@ final class Mutants {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-            lastLook.put(claim.id(), claim.attempt());
+            lastAttempt.put(claim.id(), claim.attempt());
             return real.tryAcquire(claim);
         }
 
@@ -353,7 +353,7 @@ final class Mutants {
                     .map(signal -> signal instanceof WatchSignal.Granted granted
                             ? new WatchSignal.Granted(
                                     granted.fencingToken(),
-                                    lastLook.getOrDefault(claim.id(), granted.attempt()),
+                                    lastAttempt.getOrDefault(claim.id(), granted.attempt()),
                                     granted.lease())
                             : signal);
         }
@@ -450,7 +450,7 @@ final class Mutants {
         }
     }
 
-    /** Says that a later look with a floor has raised the token, and asks nobody. */
+    /** Says that a later attempt with a floor has raised the token, and asks nobody. */
     private static final class WritesNothingBack implements ForwardingLockBackend {
 
         private final LockBackend real;

@@ -76,7 +76,7 @@ final class ZooPeer {
         return link;
     }
 
-    boolean isLooking() {
+    boolean isAttempting() {
         return leadership == null && link == null && server.isUp();
     }
 

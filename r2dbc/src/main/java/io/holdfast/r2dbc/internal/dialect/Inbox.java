@@ -91,7 +91,7 @@ final class Inbox implements Listening {
         return Mono.delay(now, settings.timer()).thenReturn(true);
     }
 
-    /** What came since the last look. It is deleted after it was passed on: a claim that is told twice takes no harm. */
+    /** What came since the last attempt. It is deleted after it was passed on: a claim that is told twice takes no harm. */
     private Flux<Push> look() {
         boolean isBeatDue = now() - beatenNanos >= BEAT_NANOS;
         Mono<List<Told>> question = (isBeatDue ? beat() : Mono.<Void>empty()).then(read().collectList());

@@ -156,7 +156,7 @@ public final class Watches {
 
     private void tell(Watch watch, @Nullable WatchSignal signal) {
         if (signal == null) {
-            lookLater(watch);
+            attemptLater(watch);
         } else {
             watch.isWaiting = !(signal instanceof WatchSignal.Granted);
             watch.subscriber.next(signal);
@@ -174,7 +174,7 @@ public final class Watches {
     }
 
     /** It has come to the head of its queue: when it is still there after a claim time, the one before it may hang. Nearly all are served before. */
-    private void lookLater(Watch watch) {
+    private void attemptLater(Watch watch) {
         deadlines.set(watch, timer.now(TimeUnit.NANOSECONDS) + claimTime.toNanos());
     }
 

@@ -27,7 +27,7 @@ class WatchesTest {
     private final Watches watches = new Watches(new Deadlines(time), time, CLAIM_TIME, left -> {});
 
     @Test
-    void claimAtTheHeadLooksAgainAfterAClaimTime() {
+    void claimAtTheHeadTriesAgainAfterAClaimTime() {
         List<WatchSignal> told = new ArrayList<>();
         Disposable watch = watch("head", told);
         watches.tell(new Push("head", null));
@@ -39,7 +39,7 @@ class WatchesTest {
     }
 
     @Test
-    void claimThatIsServedBeforeDoesNotLookAgain() {
+    void claimThatIsServedBeforeDoesNotTryAgain() {
         List<WatchSignal> told = new ArrayList<>();
         Disposable watch = watch("head", told);
         watches.tell(new Push("head", null));

@@ -201,7 +201,7 @@ public final class LockOperations {
 
     public Flux<WatchSignal> watch(LockClaim claim) {
         Flux<WatchSignal> signals = channel.watch(claim);
-        // A pushed grant tells neither how many replicas have it nor how old its server is. A look does.
+        // A pushed grant tells neither how many replicas have it nor how old its server is. An attempt does.
         boolean isBelieved = confirmations == null && quarantine.isOff();
         Flux<WatchSignal> sure = isBelieved ? signals : signals.map(GrantConfirmations::withoutGrant);
         return tracking == null

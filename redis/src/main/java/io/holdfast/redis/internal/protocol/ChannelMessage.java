@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <length of id> <id> <holder key>} for a grant, {@code C <id>} for a hint to look again.
  *
  * <p>Users of the server with rights to the channel can publish what they like there. So a grant counts only with the signature of this
- * client's {@link GrantSecret} for this very channel. A hint tells nothing that is believed: the answer to a look decides.
+ * client's {@link GrantSecret} for this very channel. A hint tells nothing that is believed: the answer to an attempt decides.
  *
  * @param claimId whom it concerns
  * @param signal what to tell it
@@ -46,9 +46,9 @@ public record ChannelMessage(
      * claims, a line feed stands between their ids.
      *
      * @param claimIds whom it concerns
-     * @param lookWithin when to look, if it is not served before
+     * @param attemptWithin when to look, if it is not served before
      */
-    public record Head(List<String> claimIds, Duration lookWithin) {
+    public record Head(List<String> claimIds, Duration attemptWithin) {
 
         private static final Pattern MESSAGE = Pattern.compile("H (\\d{1,9}) (.+)", Pattern.DOTALL);
 
@@ -88,7 +88,7 @@ public record ChannelMessage(
         return keys != null
                 && keys.holder().equals(holderKey)
                 && signal instanceof WatchSignal.Granted granted
-                // Up to half a lease since the look, and then the claim time, which is a lease at most.
+                // Up to half a lease since the attempt, and then the claim time, which is a lease at most.
                 && granted.lease().compareTo(lease.multipliedBy(2)) <= 0;
     }
 }

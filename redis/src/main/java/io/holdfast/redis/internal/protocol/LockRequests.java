@@ -19,7 +19,7 @@ import java.util.function.Function;
 /** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
 public final class LockRequests {
 
-    /** How long the trace of a withdrawn claim waits for a look of it that may still be under way. */
+    /** How long the trace of a withdrawn claim waits for an attempt of it that may still be under way. */
     private static final String TOMBSTONE_MILLIS = "30000";
 
     private static final String NO_TOMBSTONE = "0";

@@ -21,7 +21,7 @@ final class Replies {
     private Replies() {}
 
     /**
-     * The answer to a look.
+     * The answer to an attempt.
      *
      * @param leaseMillis what was asked for
      * @throws IllegalStateException if it is none that the scripts give
@@ -34,11 +34,11 @@ final class Replies {
             return new LockAttempt.Acquired(reply[1], Duration.ofMillis(Math.min(reply[2], leaseMillis)));
         }
         if (reply.length == 2 && reply[1] > 0) {
-            Duration lookAgainWithin = Duration.ofMillis(Math.min(reply[1], leaseMillis));
+            Duration nextAttemptWithin = Duration.ofMillis(Math.min(reply[1], leaseMillis));
             if (reply[0] == QUEUED) {
-                return new LockAttempt.Queued(lookAgainWithin);
+                return new LockAttempt.Queued(nextAttemptWithin);
             } else if (reply[0] == CONTENDED) {
-                return new LockAttempt.Contended(lookAgainWithin);
+                return new LockAttempt.Contended(nextAttemptWithin);
             }
         }
         throw unexpected(reply);

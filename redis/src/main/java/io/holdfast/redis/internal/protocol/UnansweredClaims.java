@@ -5,7 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The claims with a look that was sent and never answered: it may still reach the server, even after the release of the
+ * The claims with an attempt that was sent and never answered: it may still reach the server, even after the release of the
  * claim. Only their release leaves a tombstone. Bounded: those that are never released are forgotten, the oldest first.
  */
 final class UnansweredClaims {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out that the channel is dead although neither side closed it. It is idle by nature, so silence alone tells nothing: from time to
- * time a look that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the look. So this
+ * time an attempt that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the attempt. So this
  * costs no command, and nothing at all when no claim waits.
  *
  * <p>The channel is suspected when the answer is there and the echo is not, some time later. A server or a machine that is slow is slow
@@ -19,7 +19,7 @@ final class ChannelHeartbeat {
     /** The shortest time between two questions. Messages of any other kind show as well that the channel lives. */
     static final long PERIOD_MILLIS = 1_000;
 
-    /** From the answer to a look until its echo is missed. */
+    /** From the answer to an attempt until its echo is missed. */
     static final long PATIENCE_MILLIS = 500;
 
     private static final long MOST_PATIENCE_MILLIS = 8_000;
@@ -58,7 +58,7 @@ final class ChannelHeartbeat {
         heardAt = askedAt.get();
     }
 
-    /** One look that asks for an echo. */
+    /** One attempt that asks for an echo. */
     final class Question {
 
         private final long sentAt;
@@ -67,7 +67,7 @@ final class ChannelHeartbeat {
             this.sentAt = sentAt;
         }
 
-        /** The look was answered, and so the echo was published. */
+        /** The attempt was answered, and so the echo was published. */
         void answered() {
             long tookMillis = TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - sentAt);
             long patience = Math.min(MOST_PATIENCE_MILLIS, Math.max(patienceMillis, 2 * tookMillis));
@@ -84,7 +84,7 @@ final class ChannelHeartbeat {
         }
     }
 
-    /** For a look that is about to be sent; null when it need not ask. */
+    /** For an attempt that is about to be sent; null when it need not ask. */
     @Nullable
     Question ask() {
         long now = nanoTime.getAsLong();

@@ -58,7 +58,7 @@ final class ChannelName {
     }
 
     /**
-     * What a look names while this is the subscription's connection. A name with a hash tag only while its sharded subscription is in force: scripts
+     * What an attempt names while this is the subscription's connection. A name with a hash tag only while its sharded subscription is in force: scripts
      * believe that a message has arrived if SPUBLISH has a receiver, and without ours that may be a stranger.
      */
     String on(@Nullable StatefulRedisPubSubConnection<String, String> connection) {
@@ -98,7 +98,7 @@ final class ChannelName {
 
     /**
      * Subscribes with SSUBSCRIBE again, to another name if the server has another slot now. A waiter with the former name still hears of
-     * its turn by that, since the connection keeps the plain subscription to it. Its next look brings the new name.
+     * its turn by that, since the connection keeps the plain subscription to it. Its next attempt brings the new name.
      */
     void shardAnew(StatefulRedisPubSubConnection<String, String> connection) {
         var unused = sharded(connection, plain).thenAccept(name -> {

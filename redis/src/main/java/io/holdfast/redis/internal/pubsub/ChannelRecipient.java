@@ -6,13 +6,13 @@ import io.holdfast.spi.LockClaim;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 
-/** One look of a claim, as far as its channel is concerned. Written anew when the look is sent on to another server, or as a whole. */
+/** One attempt of a claim, as far as its channel is concerned. Written anew when the attempt is sent on to another server, or as a whole. */
 final class ChannelRecipient implements GrantRecipient {
 
     private final GrantSubscriber channel;
     private final LockClaim claim;
 
-    /** Written when the look is sent, read when it is answered: the driver orders the two. Null for a claim that polls. */
+    /** Written when the attempt is sent, read when it is answered: the driver orders the two. Null for a claim that polls. */
     private @Nullable ChannelSubscription subscription;
 
     /** As the subscription. Null when it asks for no echo there. */

@@ -112,7 +112,7 @@ final class ChannelSubscription {
         return present != State.REFUSED && present != State.ENDED;
     }
 
-    /** For a look that is about to be sent to the server; null when it need not ask whether the subscription lives. */
+    /** For an attempt that is about to be sent to the server; null when it need not ask whether the subscription lives. */
     ChannelHeartbeat.@Nullable Question ask() {
         return isUp() ? heartbeat.ask() : null;
     }

@@ -27,7 +27,7 @@ import reactor.core.publisher.Operators;
  * claims. Opened when a claim first has to wait there. A watch is one entry in a map.
  *
  * <p>In a cluster each subscription has a channel of its own, so that the count of receivers at the server that publishes is exact and a message
- * comes once. A claim is told {@code Armed} of the subscription to the server that its last look was sent to, and of no other.
+ * comes once. A claim is told {@code Armed} of the subscription to the server that its last attempt was sent to, and of no other.
  */
 public final class GrantSubscriber implements ChannelSubscription.Listener, TopologyListener {
 
@@ -107,7 +107,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         return watches;
     }
 
-    /** The subscription that a look which is about to be sent there is to name; null when this claim has to poll. */
+    /** The subscription that an attempt which is about to be sent there is to name; null when this claim has to poll. */
     @Nullable
     ChannelSubscription subscriptionFor(String claimId, RedisURI server) {
         WatchedClaim watched = watches.get(claimId);
@@ -119,7 +119,8 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         if (!subscription.isOfUse()) {
             return null;
         }
-        // Signals came from elsewhere so far, or it was not known from where: after this look, one more misses nothing.
+        // Signals came from elsewhere so far, or it was not known from where: after this attempt, one more misses
+        // nothing.
         if (watched.moveTo(subscription) && subscription.isUp()) {
             watched.tell(new WatchSignal.Armed());
         }
@@ -243,7 +244,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         }
     }
 
-    /** Claims whose former subscription was up look seldom; their next look opens this one. */
+    /** Claims whose former subscription was up look seldom; their next attempt opens this one. */
     @Override
     public void isUnreachable(ChannelSubscription subscription) {
         driver.later(REOPEN_PAUSE, () -> tellAll(subscription, new WatchSignal.Changed()));

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeadWakeUps {
 
-    /** Each earlier look needs one more, and a client with rights to the channel can ask for ever earlier ones. */
+    /** Each earlier attempt needs one more, and a client with rights to the channel can ask for ever earlier ones. */
     static final int MOST_TASKS = 64;
 
     private final BiConsumer<Duration, Runnable> later;
@@ -46,7 +46,7 @@ final class HeadWakeUps {
         public void run() {
             planned.decrementAndGet();
             if (first.compareAndSet(this, null)) { // else the one that came before it has planned the next
-                lookNow();
+                attemptNow();
             }
         }
     }
@@ -75,7 +75,7 @@ final class HeadWakeUps {
         due.remove(claimId);
     }
 
-    /** With too many tasks, a look comes when the first of them is run. */
+    /** With too many tasks, an attempt comes when the first of them is run. */
     private void arm(long atNanos) {
         Task known = first.get();
         while (known == null || (atNanos - known.atNanos < 0 && planned.get() < MOST_TASKS)) {
@@ -89,7 +89,7 @@ final class HeadWakeUps {
         }
     }
 
-    private void lookNow() {
+    private void attemptNow() {
         long now = nanoTime.getAsLong();
         due.forEach((claimId, at) -> {
             if (at - now > 0) {

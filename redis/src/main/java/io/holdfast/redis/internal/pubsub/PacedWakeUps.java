@@ -18,7 +18,7 @@ final class PacedWakeUps<S> {
     /** Keeps a connection busy for a round trip. */
     static final int MOST_AT_ONCE = 128;
 
-    /** A look that was not answered after this, or twice this, is waited for no more: it may have failed, or be long under way. */
+    /** An attempt that was not answered after this, or twice this, is waited for no more: it may have failed, or be long under way. */
     private static final Duration LIMIT = Duration.ofSeconds(1);
 
     private final BiConsumer<Duration, Runnable> later;
@@ -58,7 +58,7 @@ final class PacedWakeUps<S> {
         tellNext();
     }
 
-    /** A look of this claim was answered, or it looks no more. */
+    /** An attempt of this claim was answered, or it looks no more. */
     void answered(String claimId) {
         if (!isBusy) {
             return;

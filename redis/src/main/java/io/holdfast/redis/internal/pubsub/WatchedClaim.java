@@ -31,12 +31,12 @@ final class WatchedClaim {
     /** Replaced within the map's own update. */
     private volatile List<WatchSubscription> watches;
 
-    /** Written by the watch with what the map of the cluster says, then by each look that is sent; null when its key has moved. */
+    /** Written by the watch with what the map of the cluster says, then by each attempt that is sent; null when its key has moved. */
     private volatile @Nullable ChannelSubscription subscription;
 
     /**
-     * Whether it looks for the lock, or is about to, and does not hold it: written by each look that is sent or answered, and by a pushed
-     * grant. So a subscription that comes up between the watch and the first look is told of.
+     * Whether it looks for the lock, or is about to, and does not hold it: written by each attempt that is sent or answered, and by a pushed
+     * grant. So a subscription that comes up between the watch and the first attempt is told of.
      */
     private volatile boolean isWaiting = true;
 
@@ -93,7 +93,7 @@ final class WatchedClaim {
         return subscription;
     }
 
-    /** Tells where its next look will be answered. True when that is not where its signals came from so far. */
+    /** Tells where its next attempt will be answered. True when that is not where its signals came from so far. */
     boolean moveTo(ChannelSubscription next) {
         return SUBSCRIPTION.getAndSet(this, next) != next;
     }

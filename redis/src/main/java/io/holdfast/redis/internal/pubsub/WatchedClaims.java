@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WatchedClaims {
 
-    /** A look within the claim time, which is no shorter and no longer than this. */
+    /** An attempt within the claim time, which is no shorter and no longer than this. */
     private static final Duration SOONEST = Duration.ofMillis(10);
 
     private static final Duration LATEST = Duration.ofMinutes(1);
@@ -39,7 +39,7 @@ final class WatchedClaims {
     WatchedClaims(BiConsumer<Duration, Runnable> later, LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
         atHead = new HeadWakeUps(later, nanoTime, this::hinted);
-        paced = new PacedWakeUps<>(later, this::looksAgain);
+        paced = new PacedWakeUps<>(later, this::attemptsAgain);
     }
 
     int size() {
@@ -79,7 +79,7 @@ final class WatchedClaims {
         });
     }
 
-    /** A look was answered: this claim holds the lock. */
+    /** An attempt was answered: this claim holds the lock. */
     void holds(String claimId) {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
@@ -88,7 +88,7 @@ final class WatchedClaims {
         paced.answered(claimId);
     }
 
-    /** A look was answered: this claim has to wait. */
+    /** An attempt was answered: this claim has to wait. */
     void waits(String claimId) {
         paced.answered(claimId);
     }
@@ -112,9 +112,9 @@ final class WatchedClaims {
         paced.add(waiting, signal);
     }
 
-    /** They have come to the head of their queue: each looks again when it is not served by then. */
+    /** They have come to the head of their queue: each attempts again when it is not served by then. */
     void atHead(ChannelMessage.Head head) {
-        Duration within = bounded(head.lookWithin());
+        Duration within = bounded(head.attemptWithin());
         for (String claimId : head.claimIds()) {
             WatchedClaim watched = watches.get(claimId);
             if (watched != null && watched.isWaiting()) {
@@ -153,7 +153,7 @@ final class WatchedClaims {
         if (watched == null) {
             return givenUp.remove(grant.claimId());
         }
-        // Between a grant and the next look there is no other one: what comes then is a copy.
+        // Between a grant and the next attempt there is no other one: what comes then is a copy.
         if (watched.isWaiting()
                 && grant.isFor(holderKey.apply(watched), watched.claim().lease())
                 && grant.signal() instanceof WatchSignal.Granted granted
@@ -166,7 +166,7 @@ final class WatchedClaims {
     }
 
     /** False for a claim that does not wait any more. */
-    private boolean looksAgain(String claimId, WatchSignal signal) {
+    private boolean attemptsAgain(String claimId, WatchSignal signal) {
         WatchedClaim watched = watches.get(claimId);
         if (watched == null || !watched.isWaiting()) {
             return false;

@@ -45,12 +45,12 @@ public final class GrantConfirmations {
         this.wanted = wanted;
     }
 
-    /** A pushed grant is not told: the claim looks, is found to hold, and that look is confirmed as any other. */
+    /** A pushed grant is not told: the claim looks, is found to hold, and that attempt is confirmed as any other. */
     public static WatchSignal withoutGrant(WatchSignal signal) {
         return signal instanceof WatchSignal.Granted ? new WatchSignal.Changed() : signal;
     }
 
-    /** Passes a look's answer on; a grant only when it is confirmed. */
+    /** Passes an attempt's answer on; a grant only when it is confirmed. */
     public Mono<LockAttempt> confirmed(LockClaim claim, LockAttempt answer) {
         return answer instanceof LockAttempt.Acquired grant
                 ? Mono.create(sink -> {
@@ -111,7 +111,7 @@ public final class GrantConfirmations {
         if (next == null) {
             fail(grant, error);
         } else if (next.asking() || !grant.mayBeSentOn()) {
-            // While its slot is on its way, a look fails as well: the engine looks again.
+            // While its slot is on its way, an attempt fails as well: the engine looks again.
             fail(grant, new RedisException("redirected too often", error));
         } else {
             add(next.link(), grant);

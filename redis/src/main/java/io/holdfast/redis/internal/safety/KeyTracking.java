@@ -114,7 +114,7 @@ public final class KeyTracking implements ConnectionInitializer {
                 .thenCombine(async.ping(), (on, pong) -> on);
     }
 
-    /** A look was answered: does the claim hold from now on? */
+    /** An attempt was answered: does the claim hold from now on? */
     public void looked(LockClaim claim, LockAttempt answer) {
         if (answer instanceof LockAttempt.Acquired && claim.key().kind() == LockKind.MUTEX) {
             held.put(

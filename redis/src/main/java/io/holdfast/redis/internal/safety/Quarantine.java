@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
  * Keeps a server that started lately from granting anything: it may have forgotten locks that are still held. That is the delayed
  * restart of the Redlock paper, done by the client.
  *
- * <p>The server's uptime is asked for once per connection, and a look counts only if it was answered on that connection: a restarted
+ * <p>The server's uptime is asked for once per connection, and an attempt counts only if it was answered on that connection: a restarted
  * server is another connection.
  */
 public final class Quarantine {
@@ -42,7 +42,7 @@ public final class Quarantine {
     private final LongSupplier nanoTime;
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
-    /** Null before the first look, and after a reading that failed. */
+    /** Null before the first attempt, and after a reading that failed. */
     private final AtomicReference<@Nullable Reading> last = new AtomicReference<>();
 
     /** What was read on one connection of the link, or is being read. */
@@ -86,7 +86,7 @@ public final class Quarantine {
     }
 
     /**
-     * The answer to a look, or the failure that says for how long the server may not grant. It is no contention, and the server is not asked.
+     * The answer to an attempt, or the failure that says for how long the server may not grant. It is no contention, and the server is not asked.
      *
      * @param key by which the server is found
      * @param subject for messages

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * it: a server that was just promoted would else be sent it by each call that is under way. Used within the link's {@code SendQueue} only,
  * except where said.
  *
- * <p>A call of another script waits too, behind an earlier one for the same key: a release must not pass a look that was given before it.
+ * <p>A call of another script waits too, behind an earlier one for the same key: a release must not pass an attempt that was given before it.
  */
 public final class ScriptLoads {
 

@@ -55,7 +55,7 @@ local function mutex_holders(key)
   return 1, {{id, 'mutex', 1, channel, tonumber(token), tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
--- Those whose time is over are none: the next look ends them.
+-- Those whose time is over are none: the next attempt ends them.
 local function shared_holders(key, notes)
   local count = read('', 'ZCOUNT', key, '(' .. now_digits, '+inf')
   if not count then

@@ -4,9 +4,9 @@
 --         run while some of them are on their way to another master. For all keys, and the states of the record, see record.lua
 -- ARGV    of each operation four:
 --         1  id of the claim
---         2  A<lease ms> to acquire with the first look and without a floor, T<lease ms> with the first look and a floor, a<lease ms> to
+--         2  A<lease ms> to acquire with the first attempt and without a floor, T<lease ms> with the first attempt and a floor, a<lease ms> to
 --            acquire otherwise
---            R<attempt> to release when each look was answered, r<attempt> when one was not; attempt: looks sent so far
+--            R<attempt> to release when each attempt was answered, r<attempt> when one was not; attempt: looks sent so far
 --         3  to acquire: 'attempt lease channel', as it is kept in the record; the channel is empty for a claim that is not watched
 --            to release: the client's channel
 --         4  to acquire: 'waiting floor echo claim_ms secret'; waiting: none, notify, queue, or queue:N for at most N waiters; floor of

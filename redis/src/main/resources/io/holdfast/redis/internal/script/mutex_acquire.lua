@@ -15,7 +15,7 @@ function acquire(key, text, id, lease_digits, note, rest)
     return {3, min_ms(lease / 3, claim_ms)}
   end
   if holder == id and expires > now then
-    if attempt < held_attempt then -- a late copy of an earlier look
+    if attempt < held_attempt then -- a late copy of an earlier attempt
       return {1, token, min_ms((expires - now) / 1000, lease)}
     end
     write_something()

@@ -1,7 +1,7 @@
 -- The usual release of a mutex with waiters: the first of them gets it. Included by mutex.lua, never run alone. Sets the answer, or leaves it
 -- to the longer way.
 --
--- The waiters at the front are a list, keys[4] of record.lua. They come before all in keys[2], and each looks within a claim time: it was
+-- The waiters at the front are a list, keys[4] of record.lua. They come before all in keys[2], and each attempts within a claim time: it was
 -- told so when it came, or when it was taken over from keys[2]. Only the usual ways use the list: the longer way begins by putting
 -- its waiters back into keys[2].
 

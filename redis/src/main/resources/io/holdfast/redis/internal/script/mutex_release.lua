@@ -1,7 +1,7 @@
 -- Ends a claim whatever its standing: a held mutex goes to the first living waiter, a place in the queue is given up. Included by
 -- mutex.lua, never run alone.
 
--- A look of this claim that is still under way, or was lost to sight on another connection, must find that its claim has ended.
+-- An attempt of this claim that is still under way, or was lost to sight on another connection, must find that its claim has ended.
 local function leave_tombstone(id, ms)
   local over = call('ZRANGEBYSCORE', keys[5], 0, now, 'LIMIT', 0, 100)
   call('ZREM', keys[5], '', unpack(over)) -- a server without memory refuses ZADD as the first write, and accepts it as the second
@@ -39,7 +39,7 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
 
   local is_wanted = call('EXISTS', keys[2], keys[6]) > 0
 
-  -- The last look of this claim that was seen here; nil for none.
+  -- The last attempt of this claim that was seen here; nil for none.
   local seen
   if was_held then
     seen = held_attempt

@@ -100,7 +100,7 @@ local function tell_head(id, entry, claim_ms)
 end
 
 -- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
--- looked last, their turn was far away, and a waiter that hangs ahead of them is found out by looks only. A waiter that looks there
+-- looked last, their turn was far away, and a waiter that hangs ahead of them is found out by attempts only. A waiter that attempts there
 -- itself is answered so. Once per waiter, and one PUBLISH for each waiter that was served.
 local function tell_next(claim_ms)
   if following then

@@ -6,7 +6,7 @@
 --   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of those in the queue; aside: see
 --                                    waiters.lua
 --   4  P{name}:mutex:front     LIST  those in front of all in the queue, "ticket attempt lease looked floor secret channel id"
---   5  P{name}:mutex:gone      ZSET  tombstones: claims that were released while a look of them was under way, by their end
+--   5  P{name}:mutex:gone      ZSET  tombstones: claims that were released while an attempt of them was under way, by their end
 --   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
 -- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
 --

@@ -61,7 +61,7 @@ if not settle(now) then
   return redis.error_reply('FOREIGN key under the lock')
 end
 
--- Where this claim stands, and whether a later look of it was here before this one: then this one only gets an answer.
+-- Where this claim stands, and whether a later attempt of it was here before this one: then this one only gets an answer.
 local function standing()
   local word, attempt, token, since = string.match(redis.call('HGET', KEYS[7], id) or '', '^(%S+) (%d+) (%d+) %d+ (%d+) ')
   return tonumber(attempt), tonumber(token), tonumber(since), word

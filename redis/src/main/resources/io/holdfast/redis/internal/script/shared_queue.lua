@@ -8,7 +8,7 @@
 --   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor secret channel", of those in the queue; aside: see
 --                                waiters.lua. permits: by how many it judges
 --   4  P{name}:K:token     STRING  the last token granted; expires two hours after the moment it stands for
---   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while a look of it was under way
+--   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while an attempt of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
 --   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of those that hold
 -- kind is read, write, semaphore, or semaphore:N for a claim that takes N permits, if N is not 1. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
@@ -201,7 +201,7 @@ local function serve(now, claim_ms, caller, take)
         leave_queue(id)
         take()
       elseif served == MOST_SERVED and is_heard(claim.channel) then
-        publish(claim.channel, 'C ' .. id) -- its look serves the next
+        publish(claim.channel, 'C ' .. id) -- its attempt serves the next
         is_blocked, is_unfinished = true, true
         break
       elseif served < MOST_SERVED and admits(claim) and push(now, id, claim, claim_ms) then
@@ -225,7 +225,7 @@ local function serve(now, claim_ms, caller, take)
 end
 
 -- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
--- looked last, their turn was far away, and one that hangs ahead of them is found out by looks only. Who is there by its own look
+-- looked last, their turn was far away, and one that hangs ahead of them is found out by attempts only. Who is there by its own attempt
 -- has been answered so. Once per waiter, and one PUBLISH for each waiter that was served.
 local function tell_next(claim_ms)
   if moved > 0 then

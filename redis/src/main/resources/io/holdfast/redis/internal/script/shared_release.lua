@@ -3,7 +3,7 @@
 --
 -- KEYS    see shared_queue.lua
 -- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms, 0 for none
---         5 1 when a look of this claim got no answer, else 0   6 the client's channel
+--         5 1 when an attempt of this claim got no answer, else 0   6 the client's channel
 -- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
 --         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
 -- Cost    held by this claim, without waiters: 6 inner calls, O(log n) in the holders. Else O(log n) in the holders and waiters, plus
@@ -37,7 +37,7 @@ if is_wanted then
   refuse_foreign_keys()
 end
 
--- The last look of this claim that was seen here, even if its time is over; nil for none.
+-- The last attempt of this claim that was seen here, even if its time is over; nil for none.
 local entry = redis.call('HGET', KEYS[7], id) or ''
 local seen = tonumber(string.match(entry, '^%S+ (%d+) '))
 local ended = settle(now)
@@ -61,7 +61,7 @@ elseif not seen then
   end
 end
 
--- A look that is still under way, or was lost to sight on another connection, must find that its claim has ended.
+-- An attempt that is still under way, or was lost to sight on another connection, must find that its claim has ended.
 if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
   redis.call('PEXPIRE', KEYS[5], ARGV[4]) -- a server without memory refuses SET as the first write, and accepts it as the second
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])

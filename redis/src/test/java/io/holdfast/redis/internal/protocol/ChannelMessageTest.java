@@ -26,7 +26,7 @@ class ChannelMessageTest {
     }
 
     @Test
-    void grantNamesClaimTokenLookAndKey() {
+    void grantNamesClaimTokenAttemptAndKey() {
         ChannelMessage message = parse(signed("1763683200000000 3 2150 4 id 1 p:{a b}:mutex"));
         assertThat(message)
                 .isEqualTo(new ChannelMessage(

@@ -26,7 +26,7 @@ public class ChannelHeartbeatTest {
             new ChannelHeartbeat((millis, work) -> planned.add(new Planned(millis, work)), () -> now, silent::add);
 
     @Test
-    void oneLookInASecondAsksHoweverManyThereAre() {
+    void oneAttemptInASecondAsksHoweverManyThereAre() {
         assertThat(heartbeat.ask()).isNotNull();
         for (int i = 0; i < 100; i++) {
             assertThat(heartbeat.ask()).isNull();
@@ -36,7 +36,7 @@ public class ChannelHeartbeatTest {
     }
 
     @Test
-    void noLookAsksWhileMessagesComeAnyway() {
+    void noAttemptAsksWhileMessagesComeAnyway() {
         for (int i = 0; i < 10; i++) {
             heartbeat.heard();
             pass(ChannelHeartbeat.PERIOD_MILLIS / 2);
@@ -64,7 +64,7 @@ public class ChannelHeartbeatTest {
     }
 
     @Test
-    void lookThatIsNotAnsweredTellsNothingOfTheChannel() {
+    void attemptThatIsNotAnsweredTellsNothingOfTheChannel() {
         assertThat(question().isUnheard()).isTrue();
         assertThat(planned).isEmpty();
     }

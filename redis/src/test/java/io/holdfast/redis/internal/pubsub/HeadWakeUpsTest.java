@@ -33,7 +33,7 @@ class HeadWakeUpsTest {
             new HeadWakeUps((pause, task) -> tasks.add(new Planned(pause, task)), () -> now, looked::add);
 
     @Test
-    void aClaimThatIsStillThereLooksOnceAtItsTime() {
+    void aClaimThatIsStillThereAttemptsOnceAtItsTime() {
         looks.add("a", SECOND);
 
         pass(SECOND.minusNanos(1));
@@ -45,7 +45,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void aClaimThatIsToldTwiceLooksAtTheEarlierTime() {
+    void aClaimThatIsToldTwiceAttemptsAtTheEarlierTime() {
         looks.add("a", SECOND.multipliedBy(1_000));
         looks.add("a", SECOND);
         pass(Duration.ofMillis(900));
@@ -57,7 +57,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void aClaimThatWasServedDoesNotLook() {
+    void aClaimThatWasServedDoesNotAttempt() {
         looks.add("a", SECOND);
         looks.remove("a");
 
@@ -67,7 +67,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void eachLooksAtItsOwnTimeAlsoOneThatIsDueBeforeThoseThatCameFirst() {
+    void eachAttemptsAtItsOwnTimeAlsoOneThatIsDueBeforeThoseThatCameFirst() {
         looks.add("late", SECOND.multipliedBy(3));
         looks.add("early", SECOND);
         pass(Duration.ofMillis(500));
@@ -104,7 +104,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void looksThatAreAskedForEverEarlierKeepFewTasks() {
+    void attemptsThatAreAskedForEverEarlierKeepFewTasks() {
         Duration minute = Duration.ofMinutes(1);
         for (int i = 0; i < 10_000; i++) {
             looks.add("a", minute.minusMillis(i));

@@ -23,7 +23,7 @@ class PacedWakeUpsTest {
             new PacedWakeUps<>((pause, task) -> limits.add(task), (id, signal) -> !gone.contains(id) && told.add(id));
 
     @Test
-    void tenThousandWaitersNeverLookAtOnceAndAllLookInTheirOrder() {
+    void tenThousandWaitersNeverAttemptAtOnceAndAllAttemptInTheirOrder() {
         List<String> all = ids(10_000);
         looks.add(all, "again");
         for (int answered = 0; answered < 10_000; answered++) {
@@ -34,7 +34,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void slowAnswersAreNotOvertakenByMoreLooksThanOneRoundEachLimit() {
+    void slowAnswersAreNotOvertakenByMoreAttemptsThanOneRoundEachLimit() {
         looks.add(ids(10_000), "again");
         assertThat(told).hasSize(MOST);
         tick();
@@ -44,7 +44,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void oneThatLooksNoMoreMakesRoomAndOneThatIsGoneIsPassedOver() {
+    void oneThatAttemptsNoMoreMakesRoomAndOneThatIsGoneIsPassedOver() {
         List<String> all = ids(MOST + 3);
         gone.add(all.get(MOST + 1));
         looks.add(all, "again");
@@ -64,7 +64,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void oneThatIsToldTwiceBeforeItsTurnLooksOnce() {
+    void oneThatIsToldTwiceBeforeItsTurnAttemptsOnce() {
         looks.add(ids(MOST), "again");
         looks.add(List.of("late"), "again");
         looks.add(List.of("late"), "again");
@@ -73,7 +73,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void nothingIsPlannedWhenAllHaveLooked() {
+    void nothingIsPlannedWhenAllHaveAttempted() {
         looks.add(ids(10), "again");
         ids(10).forEach(looks::answered);
         tick();

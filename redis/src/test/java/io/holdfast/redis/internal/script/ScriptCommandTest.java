@@ -106,7 +106,7 @@ class ScriptCommandTest {
         assertThat(written(command)).as("after a long one").startsWith("*7\r\n$7\r\nEVALSHA\r\n$40\r\n");
     }
 
-    /** A tracer asks for them. A look tells its claim where it goes whenever it is written. */
+    /** A tracer asks for them. An attempt tells its claim where it goes whenever it is written. */
     @Test
     void argumentsThatTheDriverHasAskedForAreNotMadeAgain() {
         int[] bodies = {0};

@@ -103,8 +103,8 @@ public final class AcquireQuorum {
         } else {
             standings[master] = Standing.REFUSED;
             withins[master] = answer instanceof LockAttempt.Queued queued
-                    ? queued.lookAgainWithin()
-                    : ((LockAttempt.Contended) answer).lookAgainWithin();
+                    ? queued.nextAttemptWithin()
+                    : ((LockAttempt.Contended) answer).nextAttemptWithin();
         }
     }
 

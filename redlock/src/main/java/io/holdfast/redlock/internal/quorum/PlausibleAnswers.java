@@ -29,8 +29,8 @@ public final class PlausibleAnswers {
             return isPossible ? new Acquired(grant.fencingToken(), within(claim, grant.lease())) : null;
         }
         return said instanceof Queued queued
-                ? new Queued(within(claim, queued.lookAgainWithin()))
-                : new Contended(within(claim, ((Contended) said).lookAgainWithin()));
+                ? new Queued(within(claim, queued.nextAttemptWithin()))
+                : new Contended(within(claim, ((Contended) said).nextAttemptWithin()));
     }
 
     public static IllegalStateException absurd(LockAttempt said) {

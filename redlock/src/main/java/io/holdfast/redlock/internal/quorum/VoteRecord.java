@@ -120,7 +120,7 @@ public final class VoteRecord {
         }
         if (it instanceof LockAttempt.Contended contended) {
             return "look again within %d ms"
-                    .formatted(contended.lookAgainWithin().toMillis());
+                    .formatted(contended.nextAttemptWithin().toMillis());
         }
         return it instanceof Throwable error ? String.valueOf(error.getMessage()) : "";
     }

@@ -62,7 +62,7 @@ public final class WatchQuorum {
         return changed.clone();
     }
 
-    public void looksAgain() {
+    public void attemptsAgain() {
         Arrays.fill(changed, false);
     }
 

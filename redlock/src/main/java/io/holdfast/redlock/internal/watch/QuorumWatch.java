@@ -238,11 +238,11 @@ public final class QuorumWatch {
             sink.next(new WatchSignal.Changed()); // there is no contention about a renewal
             return;
         }
-        boolean isWorthALook;
+        boolean isWorthAnAttempt;
         synchronized (quorum) {
-            isWorthALook = state.mayBeFree(quorum.changed(master));
+            isWorthAnAttempt = state.mayBeFree(quorum.changed(master));
         }
-        if (isWorthALook && pausing.compareAndSet(false, true)) {
+        if (isWorthAnAttempt && pausing.compareAndSet(false, true)) {
             startPause(0);
         }
     }
@@ -270,7 +270,7 @@ public final class QuorumWatch {
         }
         pausing.set(false);
         synchronized (quorum) {
-            quorum.looksAgain();
+            quorum.attemptsAgain();
         }
         if (!state.isHeld()) {
             state.signalled();

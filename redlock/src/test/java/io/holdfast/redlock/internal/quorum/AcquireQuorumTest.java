@@ -155,7 +155,7 @@ class AcquireQuorumTest {
     }
 
     @Test
-    void claimThatHoldsTheLockKeepsItsTokenOrLosesTheLook() {
+    void claimThatHoldsTheLockKeepsItsTokenOrLosesTheAttempt() {
         AcquireQuorum quorum = AcquireQuorum.ofHolder(50, new long[] {50, 50, 50, 0, 0});
         quorum.heard(0, granted(50));
         quorum.heard(1, granted(51));

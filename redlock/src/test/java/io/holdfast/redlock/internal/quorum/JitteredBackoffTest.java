@@ -18,7 +18,7 @@ class JitteredBackoffTest {
     }
 
     @Test
-    void windowDoublesWithEachLook() {
+    void windowDoublesWithEachAttempt() {
         assertThat(JitteredBackoff.whileHeld(4, Duration.ofSeconds(10), 0.5)).isEqualTo(Duration.ofMillis(80));
         assertThat(JitteredBackoff.inContention(3, 5_000_000, 0.5)).isEqualTo(Duration.ofMillis(20));
     }

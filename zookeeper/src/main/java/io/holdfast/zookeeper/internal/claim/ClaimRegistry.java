@@ -200,7 +200,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
     }
 
     @Override
-    public void hasToLook(ClaimState state) {
+    public void mustAttempt(ClaimState state) {
         if (state.tell()) {
             signals.changed(state.id());
         }
@@ -218,7 +218,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
             hold(state, session);
             signals.granted(state.id(), new WatchSignal.Granted(state.zxid(), state.attempt(), lease));
         } else {
-            hasToLook(state);
+            mustAttempt(state);
         }
     }
 

@@ -37,7 +37,7 @@ public final class LockQueues {
         void vanished(ClaimState state);
 
         /** Something failed that an attempt of it will report. */
-        void hasToLook(ClaimState state);
+        void mustAttempt(ClaimState state);
     }
 
     private final Map<String, LockQueue<ClaimState>> byPath = new LinkedHashMap<>(16, 0.75f, true);
@@ -214,7 +214,7 @@ public final class LockQueues {
     private void tellFirst(LockQueue<ClaimState> queue, Reply<?> failed) {
         ClaimState state = queue.firstWaiting();
         if (failed.code() != Code.CONNECTIONLOSS && state != null) {
-            claims.hasToLook(state);
+            claims.mustAttempt(state);
         }
     }
 

@@ -230,15 +230,15 @@ record AcquireOperation(
     }
 
     Mono<LockAttempt> queued() {
-        return Mono.just(new Queued(lookAgainWithin()));
+        return Mono.just(new Queued(nextAttemptWithin()));
     }
 
     Mono<LockAttempt> contended() {
-        return Mono.just(new Contended(lookAgainWithin()));
+        return Mono.just(new Contended(nextAttemptWithin()));
     }
 
-    private Duration lookAgainWithin() {
-        return RecheckInterval.lookAgainWithin(session.validity().timeout(), claim.id());
+    private Duration nextAttemptWithin() {
+        return RecheckInterval.nextAttemptWithin(session.validity().timeout(), claim.id());
     }
 
     <T> Mono<T> fail(Reply<?> reply) {

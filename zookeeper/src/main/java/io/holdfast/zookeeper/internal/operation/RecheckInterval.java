@@ -17,7 +17,7 @@ public final class RecheckInterval {
     private RecheckInterval() {}
 
     /** From one to one and a half time-outs, by claim: those that began together do not read together. */
-    static Duration lookAgainWithin(Duration sessionTimeout, String claimId) {
+    static Duration nextAttemptWithin(Duration sessionTimeout, String claimId) {
         Duration least = sessionTimeout.compareTo(SHORTEST) < 0 ? SHORTEST : sessionTimeout;
         int part = (claimId.hashCode() & Integer.MAX_VALUE) % PARTS;
         return least.plus(least.multipliedBy(part).dividedBy(2L * PARTS));

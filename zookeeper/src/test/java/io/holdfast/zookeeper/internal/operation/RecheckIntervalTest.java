@@ -15,7 +15,7 @@ class RecheckIntervalTest {
     void waitersReadAboutOncePerSessionTimeoutAndNotTogether() {
         Duration timeout = Duration.ofSeconds(30);
         Set<Duration> pauses = IntStream.range(0, 1_000)
-                .mapToObj(i -> RecheckInterval.lookAgainWithin(
+                .mapToObj(i -> RecheckInterval.nextAttemptWithin(
                         timeout, UUID.randomUUID().toString()))
                 .collect(Collectors.toSet());
         assertThat(pauses).hasSizeGreaterThan(400);
@@ -26,7 +26,7 @@ class RecheckIntervalTest {
 
     @Test
     void shortSessionsDoNotMakeWaitersPoll() {
-        assertThat(RecheckInterval.lookAgainWithin(Duration.ofMillis(500), "claim"))
+        assertThat(RecheckInterval.nextAttemptWithin(Duration.ofMillis(500), "claim"))
                 .isGreaterThanOrEqualTo(RecheckInterval.SHORTEST);
     }
 }

@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** An attempt that the server refuses because the queue is full is answered like any other. */
-class RefusedLookTest {
+class RefusedAttemptTest {
 
     private final ManualDriver driver = new ManualDriver();
     private final ExceptionTranslator failures = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")));
@@ -38,7 +38,7 @@ class RefusedLookTest {
             "holdfast:", Duration.ofSeconds(2), new QueueLimit(3, "localhost"), channel::nameAt, false);
 
     @Test
-    void aRefusedAttemptMakesRoomForTheNextWaiterThatIsToLookAgain() {
+    void aRefusedAttemptMakesRoomForTheNextWaiterThatIsToTryAgain() {
         List<String> told = new ArrayList<>();
         List<LockClaim> claims = new ArrayList<>();
         for (int i = 0; i <= PacedWakeUps.MOST_AT_ONCE; i++) {

@@ -11,7 +11,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Counts looks, since that the server has carried one out does not say that the client has read the answer; and shows signals. */
-final class LooksUnderWay implements ForwardingLockBackend {
+final class AttemptsUnderWay implements ForwardingLockBackend {
 
     private final LockBackend backend;
     private final Consumer<WatchSignal> onSignal;
@@ -19,7 +19,7 @@ final class LooksUnderWay implements ForwardingLockBackend {
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger givenUp = new AtomicInteger();
 
-    LooksUnderWay(LockBackend backend, Consumer<WatchSignal> onSignal) {
+    AttemptsUnderWay(LockBackend backend, Consumer<WatchSignal> onSignal) {
         this.backend = backend;
         this.onSignal = onSignal;
     }

@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class SentLooksTest {
+class SentAttemptsTest {
 
     @Test
-    void itKnowsTheLookThatWasAnsweredLastAndAllAfterIt() {
-        SentLooks looks = SentLooks.first(10).plus(20).plus(30).answered(2).plus(40);
+    void itKnowsTheAttemptThatWasAnsweredLastAndAllAfterIt() {
+        SentAttempts looks =
+                SentAttempts.first(10).plus(20).plus(30).answered(2).plus(40);
 
         assertThat(looks.knows(1)).isFalse();
         assertThat(looks.sentAt(2)).isEqualTo(20);
@@ -19,7 +20,7 @@ class SentLooksTest {
 
     @Test
     void itForgetsTheOldestOfManyThatWereNotAnswered() {
-        SentLooks looks = SentLooks.first(1);
+        SentAttempts looks = SentAttempts.first(1);
         for (int attempt = 2; attempt <= 1_000; attempt++) {
             looks = looks.plus(attempt);
         }
@@ -32,16 +33,16 @@ class SentLooksTest {
     }
 
     @Test
-    void anAnswerToAForgottenLookForgetsNothingMore() {
-        SentLooks looks = SentLooks.first(10).plus(20).answered(2);
+    void anAnswerToAForgottenAttemptForgetsNothingMore() {
+        SentAttempts looks = SentAttempts.first(10).plus(20).answered(2);
 
         assertThat(looks.answered(1).sentAt(2)).isEqualTo(20);
     }
 
     @Test
     void itIsImmutable() {
-        SentLooks one = SentLooks.first(10);
-        SentLooks two = one.plus(20);
+        SentAttempts one = SentAttempts.first(10);
+        SentAttempts two = one.plus(20);
 
         assertThat(two.answered(2).knows(1)).isFalse();
         assertThat(two.knows(1)).isTrue();

@@ -14,19 +14,19 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 import reactor.core.publisher.Sinks;
 
 /**
- * The watch of a claim comes into force while the acquisition asks, for its first look, whether it is in force.
+ * The watch of a claim comes into force while the acquisition asks, for its first attempt, whether it is in force.
  */
 @JCStressTest
-@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "In force before the look.")
+@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "In force before the attempt.")
 @Outcome(id = "false, true", expect = ACCEPTABLE, desc = "In force after it: the acquisition is told, and looks again.")
 @Outcome(
         id = "false, false",
         expect = FORBIDDEN,
         desc = "What is signalled from then on is waited for by nobody: the claim polls for ever.")
-@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "Told of both: one look too many, at worst.")
+@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "Told of both: one attempt too many, at worst.")
 @Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
 @State
-public class WatchArmedAgainstFirstLook {
+public class WatchArmedAgainstFirstAttempt {
 
     private final Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
     private final LockParts parts = new LockParts();

@@ -1,0 +1,45 @@
+package io.holdfast.internal.state;
+
+import java.util.Arrays;
+
+/**
+ * The send times of the attempts that a pushed grant may still name: the last one that was answered and all after it. An earlier one
+ * cannot be named by a push that matters: a later attempt that was answered found the grant already, or ended it.
+ */
+final class SentAttempts {
+
+    /** Looks without an answer pile up while the store is away; a grant that names a forgotten one costs one more attempt. */
+    private static final int MOST = 16;
+
+    private final int firstAttempt;
+    private final long[] times;
+
+    private SentAttempts(int firstAttempt, long[] times) {
+        this.firstAttempt = firstAttempt;
+        this.times = times;
+    }
+
+    static SentAttempts first(long sentAtNanos) {
+        return new SentAttempts(1, new long[] {sentAtNanos});
+    }
+
+    SentAttempts plus(long sentAtNanos) {
+        int drop = times.length == MOST ? 1 : 0;
+        long[] more = Arrays.copyOfRange(times, drop, times.length + 1);
+        more[more.length - 1] = sentAtNanos;
+        return new SentAttempts(firstAttempt + drop, more);
+    }
+
+    SentAttempts answered(int attempt) {
+        int drop = attempt - firstAttempt;
+        return drop <= 0 ? this : new SentAttempts(attempt, Arrays.copyOfRange(times, drop, times.length));
+    }
+
+    boolean knows(int attempt) {
+        return attempt >= firstAttempt && attempt < firstAttempt + times.length;
+    }
+
+    long sentAt(int attempt) {
+        return times[attempt - firstAttempt];
+    }
+}
