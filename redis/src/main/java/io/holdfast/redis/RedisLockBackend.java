@@ -533,7 +533,7 @@ public final class RedisLockBackend implements LockBackend {
 
         private RedisLockBackend build(@Nullable OwnResources together) {
             LettuceClient lettuce = LettuceClient.create(
-                    resources, together, tls(), lossByPush ? ProtocolVersion.RESP3 : null, new EvictionCheck()::look);
+                    resources, together, tls(), lossByPush ? ProtocolVersion.RESP3 : null, new EvictionCheck()::check);
             return build(lettuce, UUID.randomUUID().toString());
         }
 
