@@ -163,7 +163,7 @@ class FrontOfQueueIT {
         for (LockClaim claim : List.of(Store.claim(NAME, Waiting.QUEUE), Store.claim(NAME, Waiting.NOTIFY))) {
             assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
                     .isInstanceOf(LockBackendException.class)
-                    .hasMessageContaining("something else under a key")
+                    .hasMessageContaining("a key of this lock holds a foreign value")
                     .hasMessageContaining("'orders'");
         }
         assertThatThrownBy(() -> Store.answer(backend.release(holder))).isInstanceOf(LockBackendException.class);

@@ -64,7 +64,7 @@ class HostileReplyIT {
             LockClient client = client(server);
             assertThatThrownBy(() -> await(client.lock("orders").tryAcquire()))
                     .isInstanceOf(LockBackendException.class)
-                    .hasMessageContaining("not a sound Redis");
+                    .hasMessageContaining("sends replies that no Redis server sends");
             await(client.close());
         }
     }

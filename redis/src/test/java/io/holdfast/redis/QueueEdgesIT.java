@@ -315,7 +315,7 @@ class QueueEdgesIT {
                 .isInstanceOfSatisfying(
                         LockBackendException.class,
                         e -> assertThat(e.isTransient()).isFalse())
-                .hasMessageContaining("something else under a key")
+                .hasMessageContaining("a key of this lock holds a foreign value")
                 .hasMessageContaining("'orders'");
     }
 

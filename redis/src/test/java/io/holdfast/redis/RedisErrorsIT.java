@@ -117,7 +117,7 @@ class RedisErrorsIT {
     @Test
     void passwordIsMissing() {
         try (RedisServer server = RedisServer.builder().password(SECRET).start()) {
-            assertFails(RedisURI.create(server.host(), server.port()), false, "wants a password");
+            assertFails(RedisURI.create(server.host(), server.port()), false, "requires a password");
         }
     }
 
@@ -266,7 +266,7 @@ class RedisErrorsIT {
                 "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist|true|cannot save",
                 "-NOREPLICAS Not enough good replicas to write.|true|replicas",
                 "-NOPERM this user has no permissions to run the 'evalsha' command|false|the ACL forbids it",
-                "-NOAUTH Authentication required.|false|wants a password",
+                "-NOAUTH Authentication required.|false|requires a password",
                 "-OOM command not allowed when used memory > 'maxmemory'.|true|raise maxmemory",
                 "-READONLY You can't write against a read only replica.|true|point the RedisURI at the master",
                 "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.|true|SCRIPT KILL",
@@ -307,7 +307,7 @@ class RedisErrorsIT {
                 RedisURI.create("redis-sentinel://%s:%d#mymaster".formatted(store.server.host(), store.server.port())));
         LockBackendException failure = failure(Store.claim("orders"));
         assertThat(failure)
-                .hasMessageContaining("is a Redis and no sentinel")
+                .hasMessageContaining("is a Redis server, not a sentinel")
                 .hasMessageContaining("nknown command")
                 .hasMessageNotContaining("timed out");
         assertThat(failure.isTransient()).isFalse();

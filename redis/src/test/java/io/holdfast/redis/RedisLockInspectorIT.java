@@ -508,7 +508,7 @@ class RedisLockInspectorIT {
         assertThat(report.warnings())
                 .singleElement()
                 .satisfies(
-                        it -> assertThat(it).startsWith("There is something else under the key '" + foreignKey + "',"));
+                        it -> assertThat(it).startsWith("There is a foreign value under the key '" + foreignKey + "',"));
     }
 
     private static Instant since(LockHolder holder) {

@@ -139,7 +139,7 @@ class RedisTlsIT {
         System.setProperty("javax.net.ssl.trustStore", files.certificate().toString());
         RedisLockBackend backend = RedisLockBackend.create(uri(port));
         try {
-            assertThat(failure(backend)).hasMessageContaining("server could not be asked");
+            assertThat(failure(backend)).hasMessageContaining("request to the server failed");
             System.setProperty("javax.net.ssl.trustStore", files.trustStore().toString());
             System.setProperty("javax.net.ssl.trustStorePassword", TlsFiles.PASSWORD);
             assertThat(Store.answer(backend.tryAcquire(Store.claim("trusted " + port))))

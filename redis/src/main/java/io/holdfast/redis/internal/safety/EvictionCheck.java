@@ -38,7 +38,7 @@ public final class EvictionCheck {
             LOG.debug(
                     "Redis at {} does not report its maxmemory-policy, which should be noeviction: {}",
                     server,
-                    error == null ? "no text" : ExceptionTranslator.told(error));
+                    error == null ? "no text" : ExceptionTranslator.messageOf(error));
             return;
         }
         ServerInfo info = ServerInfo.parse(text);
