@@ -111,7 +111,7 @@ class RedlockBuilderTest {
         StepVerifier.create(backend.tryAcquire(permit))
                 .verifyErrorSatisfies(error -> assertThat(error)
                         .isInstanceOf(UnsupportedOperationException.class)
-                        .hasMessageContaining("each two can let in a different pair"));
+                        .hasMessageContaining("each two can admit a different pair"));
     }
 
     @Test

@@ -158,7 +158,7 @@ class RedlockInspectorTest {
             StepVerifier.create(question)
                     .expectErrorSatisfies(error -> assertThat(error)
                             .isInstanceOf(LockBackendException.class)
-                            .hasMessageContaining("2 of 5 masters answered, which is no majority"))
+                            .hasMessageContaining("2 of 5 masters answered, which is not a majority"))
                     .verify();
         }
     }

@@ -37,7 +37,7 @@ public final class LockReader {
     /** Emits the holders of one lock. */
     public Flux<LockHolder> holders(LockKey key) {
         ExceptionTranslator.Subject subject =
-                new ExceptionTranslator.Subject(key.name(), "ask for the holders of lock '%s'".formatted(key.name()));
+                new ExceptionTranslator.Subject(key.name(), "read the holders of lock '%s'".formatted(key.name()));
         return read(List.of(LockKeys.of(keyPrefix, key)), List.of(BY_NAME), 0, subject)
                 .flatMapIterable(reports -> reports)
                 .flatMapIterable(LockReport::holders);

@@ -32,7 +32,7 @@ class VoteCountTest {
     void decides(int yes, int no, int failed, Decision quorum, Decision standing) {
         VoteCount tally = new VoteCount(5, yes, no, failed);
         assertThat(tally.ofElection()).isEqualTo(quorum);
-        assertThat(tally.ofStanding()).isEqualTo(standing);
+        assertThat(tally.ofHolding()).isEqualTo(standing);
     }
 
     @Test
@@ -50,7 +50,7 @@ class VoteCountTest {
                     default -> tally.plusFailed();
                 };
                 quorum = next(quorum, tally.ofElection(), tally);
-                standing = next(standing, tally.ofStanding(), tally);
+                standing = next(standing, tally.ofHolding(), tally);
             }
             assertThat(quorum).as("%s", tally).isNotEqualTo(Decision.OPEN);
             assertThat(standing).as("%s", tally).isNotEqualTo(Decision.OPEN);
@@ -77,7 +77,7 @@ class VoteCountTest {
             boolean couldHold = yes + failed >= tally.majority();
             boolean couldNotHold = tally.no() + failed >= tally.majority();
             boolean isUncertain = couldHold && couldNotHold;
-            assertThat(tally.ofStanding() == Decision.UNKNOWN).as("%s", tally).isEqualTo(isUncertain);
+            assertThat(tally.ofHolding() == Decision.UNKNOWN).as("%s", tally).isEqualTo(isUncertain);
         }
     }
 
