@@ -53,7 +53,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void arrowsBetweenTheRoomsLeadDownwards() {
+    void packagesUseThoseBelowThemOnly() {
         LayeredArchitecture house = layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
                 .ensureAllClassesAreContainedInArchitecture()

@@ -140,7 +140,7 @@ class ChannelTenantIT {
     }
 
     @Test
-    void grantThatWasTamperedWithIsNotBelievedByAnybody() {
+    void tamperedGrantIsBelievedByNoClient() {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         Published grant = grantOf(key);
         LockLease held = await(clients.rival.lock("orders").acquire());
@@ -216,7 +216,7 @@ class ChannelTenantIT {
     }
 
     @Test
-    void hintThatPutsTheHeadOffIsNotBelieved() {
+    void hintThatDelaysTheHeadIsNotBelieved() {
         LockLease held = await(clients.rival.lock("orders").acquire());
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         CompletableFuture<LockLease> waiter = waiter(clients.client, key);

@@ -144,7 +144,7 @@ class ConnectionEdgesIT {
     }
 
     @Test
-    void whatIsThrownWhileAFailureIsPassedOnReachesTheCallerToo() {
+    void anErrorThatIsThrownWhileAFailureIsReportedReachesTheCallerToo() {
         LettuceClient lettuce =
                 LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());

@@ -51,7 +51,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void costTheLivingNothingAfterTheFirstPass(LockKind kind) {
+    void deadWaitersCostTheLivingNothingAfterTheFirstPass(LockKind kind) {
         long without = microsOfACycle(key(kind, "without"));
         LockClaim holder = heldBefore(kind, 3_000);
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
@@ -67,7 +67,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void areReadInPortionsAndTheLivingOneBehindThemIsServed(LockKind kind) throws InterruptedException {
+    void deadWaitersAreReadInPortionsAndTheLivingOneBehindThemIsServed(LockKind kind) throws InterruptedException {
         LockClaim holder = heldBefore(kind, 10_000);
         LockClaim living = Store.claim(holder.key(), Waiting.QUEUE);
         BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
@@ -96,7 +96,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void haveTheirPlacesAgainWhenTheyAttempt(LockKind kind) {
+    void deadWaitersGetTheirPlacesBackWithAnAttempt(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = Store.claim(key, Waiting.NONE);
         Store.answer(backend.tryAcquire(holder));
@@ -128,7 +128,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void thatWereSetAsideAreReleasedLikeOthers(LockKind kind) {
+    void waitersThatWereSetAsideAreReleasedLikeOthers(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = heldBefore(kind, 0);
         LockClaim aside = Store.claim(key, Waiting.QUEUE);
@@ -146,7 +146,7 @@ class DeadQueueIT {
     /** A lock that always has waiters never lets the key of their entries expire. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void areForgottenWhenOthersQueue(LockKind kind) {
+    void deadWaitersAreForgottenWhenOthersQueue(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = heldBefore(kind, 0);
         String waiters = Store.holderKey(key) + ":waiters";

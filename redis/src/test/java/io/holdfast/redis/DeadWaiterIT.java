@@ -45,7 +45,7 @@ class DeadWaiterIT {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 300})
-    void waitersOfAKilledProcessDelayNobody(int dead) {
+    void waitersOfAKilledProcessDelayNoOtherWaiter(int dead) {
         LockClient client = client(LONG_CLAIM_TIME);
         LockLease holder = await(lock(client).acquire());
         try (WaitingProcess dying = WaitingProcess.start(store.uri(), kind, "orders", dead, LONG_CLAIM_TIME)) {

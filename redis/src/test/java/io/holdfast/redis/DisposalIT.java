@@ -38,7 +38,7 @@ class DisposalIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void disposingAtAThousandRandomInstantsLeavesNothingAndDelaysNobody(boolean contended) {
+    void disposingAtAThousandRandomInstantsLeavesNothingAndDelaysNoWaiter(boolean contended) {
         redis.claimTime(LONG_CLAIM_TIME);
         Random random = new Random(42);
         ReactiveLock lock = redis.client.lock("orders");

@@ -67,7 +67,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void allAreServedInTheOrderTheyCameWhereverTheyWait() throws InterruptedException {
+    void waitersAreServedInTheirOrderAtTheFrontAndInTheQueue() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(60);
         assertThat(store.redis().zcard(HOLDER + ":queue")).isPositive();
@@ -125,7 +125,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void oneThatStoppedTryingIsPassedOver() throws InterruptedException {
+    void aWaiterThatStoppedTryingIsPassedOver() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(3);
         String[] stale = store.redis().lindex(FRONT, 0).split(" ", 5);
@@ -140,7 +140,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theOrderStandsWhenTheServersClockWasSetBack() {
+    void waitersKeepTheirOrderWhenTheServersClockWasSetBack() {
         held();
         List<LockClaim> waiters = new ArrayList<>(waiting(1));
         String[] line = store.redis().lindex(FRONT, 0).split(" ", 2);
@@ -173,7 +173,7 @@ class FrontOfQueueIT {
 
     /** Those of one call have the same time. */
     @Test
-    void theOrderOfThoseThatCameAtOnceStands() {
+    void waitersThatCameAtOnceKeepTheirOrder() {
         LockClaim holder = held();
         Map<String, LockClaim> waiters = new HashMap<>();
         for (int i = 0; i < 100; i++) {
@@ -224,7 +224,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theOrderOfThoseThatCameInOneMicrosecondStands() throws InterruptedException {
+    void waitersThatCameInOneMicrosecondKeepTheirOrder() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(40);
         Store.answer(backend.tryAcquire(waiters.get(39).withAttempt(2))); // all are in the queue now
@@ -257,7 +257,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theLimitCountsThoseAtTheFrontToo() {
+    void theLimitCountsTheWaitersAtTheFrontToo() {
         int most = 40;
         Store.end(backend);
         eventually(() -> store.redis().pubsubChannels().isEmpty());
@@ -278,7 +278,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void aFullServerStoresNoOneBehindTheFront() {
+    void aServerWithoutMemoryStoresNoWaiterBehindTheFront() {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(20);
         Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
@@ -294,7 +294,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theRecordTellsOfTheFrontWhenTheNextWaitersCannotBeTold() {
+    void theRecordShowsTheFrontWhenTheNextWaitersGetNoMessage() {
         store.user("narrow", "on >secret ~* resetchannels &other +@all");
         RedisLockBackend narrow = RedisLockBackend.create(RedisURI.builder(store.uri())
                 .withAuthentication("narrow", "secret")

@@ -99,7 +99,7 @@ class FullMemoryIT {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
-    void whatIsHeldIsRenewedAndLookedAt(LockKind kind) {
+    void aHeldLockIsRenewedAndAttemptedAgain(LockKind kind) {
         LockClaim claim = claim(kind, Waiting.NONE);
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
         memory("1");

@@ -42,7 +42,7 @@ class HolderLossIT {
     }
 
     @Test
-    void aKeyThatSomebodyElseTookIsALossAndStaysAsItIs() {
+    void aKeyThatAnotherClientTookIsALossAndStaysAsItIs() {
         AtomicBoolean cancelled = new AtomicBoolean();
         CompletableFuture<Object> work = redis.client
                 .lock("orders")
@@ -78,7 +78,7 @@ class HolderLossIT {
     }
 
     @Test
-    void aServerThatIsAwayForLongerThanTheLeaseIsALossAtTheDeadlineForGood() {
+    void aServerThatIsUnreachableForLongerThanTheLeaseIsALossAtTheDeadline() {
         LockLease lease = redis.acquired(redis.client, "orders");
         CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
         long begin = System.nanoTime();
@@ -100,7 +100,7 @@ class HolderLossIT {
     }
 
     @Test
-    void aServerThatIsAwayForLessThanTheLeaseCostsNothing() {
+    void aServerThatIsUnreachableForLessThanTheLeaseCostsNothing() {
         Duration longer = LEASE.multipliedBy(4);
         LockLease lease = await(redis.client
                 .lock("orders")

@@ -38,7 +38,7 @@ class HostileReplyIT {
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, 3_155_760_000_000L, 6_001})
-    void leaseIsNoLongerThanWasAskedFor(long millis) throws IOException {
+    void leaseIsNoLongerThanRequested(long millis) throws IOException {
         try (FakeServer server = answering("*3\r\n:1\r\n:7\r\n:" + millis)) {
             LockClient client = client(server);
             LockLease lease = await(client.lock("orders").tryAcquire());

@@ -169,7 +169,7 @@ class JoinedCallsIT {
     }
 
     @Test
-    void aCancelledOneDoesNotDisturbTheOthers() {
+    void aCancelledOperationDoesNotDisturbTheOthers() {
         List<LockClaim> claims = claims(Waiting.NONE);
         store.server.pause();
         List<Mono<LockAttempt>> started = claims.stream()

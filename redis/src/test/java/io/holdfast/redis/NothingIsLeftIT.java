@@ -42,7 +42,7 @@ class NothingIsLeftIT {
     }
 
     @Test
-    void butCountersThatExpireAfterContentionCancellationsLossesAndTimeouts() {
+    void onlyExpiringCountersAreLeftAfterContentionCancellationsLossesAndTimeouts() {
         List<LockClient> clients = IntStream.range(0, 3).mapToObj(n -> client()).toList();
         long seed = System.nanoTime();
         System.out.printf("[holdfast] seed %d%n", seed);

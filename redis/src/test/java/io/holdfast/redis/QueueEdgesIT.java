@@ -173,7 +173,7 @@ class QueueEdgesIT {
     @ParameterizedTest
     @ValueSource(
             strings = {"a b", "{x}", "}%7B{", "line\nbreak", "\u00e9\ud83d\ude00", "G 1 2 3 4 5 :mutex", "a}:mutex"})
-    void anyNameIsHandedOver(String name) throws InterruptedException {
+    void aLockOfAnyNameIsHandedOver(String name) throws InterruptedException {
         LockClaim holder = LockClaim.first(LockKey.of(LockKind.MUTEX, name), "an id", Store.LEASE, Waiting.NONE);
         held(holder);
         LockClaim gone = queued(LockClaim.first(holder.key(), "C x y", Store.LEASE, Waiting.QUEUE));
@@ -219,7 +219,7 @@ class QueueEdgesIT {
 
     @ParameterizedTest
     @ValueSource(strings = {":gone", ":interest"})
-    void foreignKeyBesideTheLockIsNamedByWhatWouldWriteItAndIsNeverWritten(String suffix) throws InterruptedException {
+    void foreignKeyBesideTheLockIsNamedByTheOperationThatWouldWriteItAndIsNeverWritten(String suffix) throws InterruptedException {
         held(claim(Store.LEASE, Waiting.NONE));
         queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);

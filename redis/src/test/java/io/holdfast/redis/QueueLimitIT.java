@@ -50,7 +50,7 @@ class QueueLimitIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void oneTooManyIsRefusedAndLeavesNothing(LockKind kind) {
+    void oneWaiterTooManyIsRefusedAndLeavesNothing(LockKind kind) {
         LockClaim holder = held(kind);
         List<LockClaim> waiters = queued(backend, holder.key(), 3);
         List<String> before = store.keys();
@@ -110,7 +110,7 @@ class QueueLimitIT {
     }
 
     @Test
-    void aClientIsToldOfTheFullQueue() {
+    void aClientGetsTheErrorOfTheFullQueue() {
         LockClaim holder = held(LockKind.MUTEX);
         queued(backend, holder.key(), 3);
         LockClient client = LockClient.create(limited());

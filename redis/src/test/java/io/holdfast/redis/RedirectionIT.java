@@ -108,7 +108,7 @@ class RedirectionIT {
                 "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
                 "-CLUSTERDOWN The cluster is down"
             })
-    void aRefusalThatAnotherMasterMayNotGiveAsksForTheMapAnew(String answer) {
+    void aRefusalOfAFormerMasterMakesTheClientRequestTheMap(String answer) {
         answers.add(answer);
         mayAnswer.countDown();
         assertThat(catchThrowableOfType(
@@ -159,7 +159,7 @@ class RedirectionIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"-MOVED 3999 <second>", "-ASK 3999 <second>"})
-    void anAcquireThatSomebodyWaitsForIsSentOn(String answer) {
+    void anAcquireWithAWaitingCallerIsRedirected(String answer) {
         answers.add(answer);
         mayAnswer.countDown();
 
@@ -179,7 +179,7 @@ class RedirectionIT {
                 "-MASTERDOWN Link with MASTER is down|wait for the failover",
                 "-LOADING Redis is loading the dataset in memory|wait"
             })
-    void whatPassesIsTriedAgainByTheEngineAndTheMessageSaysWhatItIs(String answerAndAdvice) {
+    void theEngineRetriesTransientErrorsAndTheMessageNamesThem(String answerAndAdvice) {
         String[] parts = answerAndAdvice.split("\\|", -1);
         answers.addAll(List.of(parts[0], parts[0], ACQUIRED, NOT_HELD));
         mayAnswer.countDown();

@@ -134,7 +134,7 @@ class RedisChannelIT {
     }
 
     @Test
-    void grantThatNobodyHereWaitsForGoesToTheNextWaiter() throws InterruptedException {
+    void grantWithoutAWaitingClaimGoesToTheNextWaiter() throws InterruptedException {
         LockClaim holder = holder();
         LockClaim gone = Store.claim("orders", Waiting.QUEUE);
         Disposable watch = backend.watch(gone).subscribe(signals::add);

@@ -104,7 +104,7 @@ class RedisClusterIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"orders", "a b", "{", "}", "{}", "{}x", "a{b}c", "}{", "%7B", "ключ/鍵/🔑", "a:mutex", "\n"})
-    void allKeysOfALockAreInOneSlotWhateverItsName(String lock) {
+    void allKeysOfALockAreInOneSlotWithAnyName(String lock) {
         String name = lock.isBlank() ? "x" + lock : lock;
         LockClaim holder = Store.claim(name);
         LockClaim waiter = Store.claim(name, Waiting.QUEUE);
@@ -383,7 +383,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void waitersFollowTheirSlotAtOnceWhicheverPlaceTheyHave() {
+    void waitersFollowTheirSlotAtOnceFromAnyPlace() {
         LockClient holder = LockClient.create(backend);
         LockClient waiting = LockClient.create(client(LONG_CLAIM_TIME));
         String name = nameAt(0);
@@ -446,7 +446,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void aDeletedKeyIsToldAtOnceByWhicheverServerHadIt() {
+    void aDeletedKeyIsSignalledAtOnceByItsServer() {
         Duration lease = Duration.ofSeconds(30);
         LockClient told = LockClient.builder(RedisLockBackend.clusterBuilder(
                                 List.of(RedisURI.create(cluster.masters().get(0).uri())))
@@ -493,7 +493,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void aServerThatIsAwayFailsItsOwnLocksAndComesBack() {
+    void anUnreachableServerFailsOnlyItsOwnLocksAndComesBack() {
         RedisServer away = cluster.masters().get(2);
         String lost = nameAt(2);
         String kept = nameAt(0);

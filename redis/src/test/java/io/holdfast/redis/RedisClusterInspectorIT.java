@@ -52,7 +52,7 @@ class RedisClusterInspectorIT {
     }
 
     @Test
-    void locksOfAllMastersAreWalkedAndEachIsToldOnce() {
+    void locksOfAllMastersAreScannedAndEachIsReportedOnce() {
         List<String> names =
                 IntStream.range(0, 2_000).mapToObj(n -> "cart/" + n).toList();
         acquire(names);
@@ -71,7 +71,7 @@ class RedisClusterInspectorIT {
     }
 
     @Test
-    void aNameIsAskedForAtItsMaster() {
+    void aNameIsReadFromItsMaster() {
         for (int n = 0; n < 20; n++) {
             String name = "orders/" + n;
             acquire(List.of(name));
@@ -80,7 +80,7 @@ class RedisClusterInspectorIT {
     }
 
     @Test
-    void theNextMasterIsAskedWhenMoreIsWanted() {
+    void theNextMasterIsScannedWhenMoreLocksAreRequested() {
         acquire(IntStream.range(0, 60).mapToObj(n -> "cart/" + n).toList());
         assertThat(Store.answer(inspector.inspect("warm-up").count())).isZero();
         stores.forEach(store -> store.redis().configResetstat());

@@ -269,7 +269,7 @@ class RedisConfirmedGrantsIT {
     }
 
     @Test
-    void whoLeavesDuringItsConfirmationDoesNotHoldUpTheNext() {
+    void anAcquisitionThatLeavesDuringItsConfirmationDoesNotDelayTheNext() {
         RedisLockBackend patient = RedisLockBackend.builder(store.uri())
                 .confirmGrants(1, Duration.ofMinutes(1))
                 .build();
@@ -286,7 +286,7 @@ class RedisConfirmedGrantsIT {
     }
 
     @Test
-    void aServerThatForgotTheScriptIsToldIt() {
+    void aServerThatForgotTheScriptGetsIt() {
         beginAgain(IN_TIME);
         Store.answer(backend.tryAcquire(Store.claim("first")));
         String flushed = store.redis().scriptFlush();

@@ -75,7 +75,7 @@ class RedisErrorsIT {
     }
 
     @Test
-    void nobodyListens() {
+    void noServerListens() {
         assertFails(RedisURI.create("127.0.0.1", FreePorts.next()), true, "start the server");
     }
 
@@ -122,7 +122,7 @@ class RedisErrorsIT {
     }
 
     @Test
-    void passwordIsWrongAndIsNotTold() {
+    void wrongPasswordIsNotInTheMessage() {
         try (RedisServer server = RedisServer.builder().password("right").start()) {
             RedisURI uri = RedisURI.builder()
                     .withHost(server.host())
@@ -302,7 +302,7 @@ class RedisErrorsIT {
     }
 
     @Test
-    void sentinelsAreAskedForButThereIsAPlainRedis() {
+    void aPlainRedisAtASentinelAddressIsNamed() {
         backend = RedisLockBackend.create(
                 RedisURI.create("redis-sentinel://%s:%d#mymaster".formatted(store.server.host(), store.server.port())));
         LockBackendException failure = failure(Store.claim("orders"));

@@ -96,7 +96,7 @@ class RedisEvictionIT {
     }
 
     @Test
-    void aUserWhoMayNotAskIsNotBotheredWithIt() {
+    void aUserWithoutInfoGetsNoWarning() {
         store.user("locker", RedisErrorsIT.DOCUMENTED_ACL);
         RedisURI uri = RedisURI.builder(store.uri())
                 .withAuthentication("locker", "any")

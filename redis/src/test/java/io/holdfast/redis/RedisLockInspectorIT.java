@@ -96,7 +96,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void holderAndQueueOfAMutexAreTold() {
+    void holderAndQueueOfAMutexAreReported() {
         LockClaim holder = held(Store.claim("orders"));
         LockClaim first = queued(Store.claim("orders", Waiting.QUEUE));
         LockClaim second = queued(Store.claim("orders", Waiting.QUEUE));
@@ -173,7 +173,7 @@ class RedisLockInspectorIT {
 
     @ParameterizedTest
     @EnumSource
-    void sinceIsTheGrantWhateverFloorAndRenewalsCameAfter(LockKind kind) {
+    void sinceIsTheTimeOfTheGrantWithAnyFloorAndRenewals(LockKind kind) {
         long ahead = (serverMicros() / 1_000_000 + 3_600) * 1_000_000;
         LockClaim claim = new LockClaim(LockKey.of(kind, "orders"), "an id", Store.LEASE, Waiting.NONE, 1, ahead, 1);
         Instant before = Instant.ofEpochSecond(0, serverMicros() * 1_000);
@@ -222,7 +222,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void aFreeLockHasOnlyItsLastTokenAndAWalkPassesItOver() {
+    void aFreeLockHasOnlyItsLastTokenAndAScanSkipsIt() {
         LockClaim claim = Store.claim("orders");
         LockAttempt.Acquired acquired = (LockAttempt.Acquired) Store.answer(backend.tryAcquire(claim));
         Store.answer(backend.release(claim));
@@ -237,7 +237,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void lookingEndsNobodyAndServesNobody() {
+    void inspectingEndsNoHolderAndServesNoWaiter() {
         Duration lease = Duration.ofMillis(500);
         for (LockKind kind : LockKind.values()) {
             LockKey key = LockKey.of(kind, "lock of " + kind);
@@ -281,7 +281,7 @@ class RedisLockInspectorIT {
         ":rw,:interest",
         ":rw,:holders"
     })
-    void somethingForeignUnderAKeyIsNamed(String type, String suffix) {
+    void aForeignValueUnderAKeyIsNamed(String type, String suffix) {
         LockKey key = LockKey.of(type.equals(":rw") ? LockKind.WRITE : LockKind.MUTEX, "orders");
         held(Store.claim(key, Waiting.NONE));
         queued(Store.claim(key, Waiting.QUEUE));
@@ -353,7 +353,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void tenThousandLocksAreWalkedInFewCommands() {
+    void tenThousandLocksAreScannedInFewCommands() {
         int locks = 10_000;
         assertThat(Store.answer(Flux.range(0, locks)
                         .flatMap(n -> backend.tryAcquire(Store.claim("cart/" + n)), 256)
@@ -376,7 +376,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void aPageIsAskedForWhenItIsWantedAndNothingAfterACancel() {
+    void aPageIsReadWhenItIsRequestedAndNothingAfterACancel() {
         Store.answer(Flux.range(0, 2_000)
                 .flatMap(n -> backend.tryAcquire(Store.claim("cart/" + n)), 256)
                 .count());

@@ -71,7 +71,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aServerThatNeverAnswersToTrackingOnOneConnectionIsAskedOnAnother() throws IOException {
+    void trackingThatIsNotAnsweredOnOneConnectionIsTriedOnAnother() throws IOException {
         AtomicInteger asked = new AtomicInteger();
         String hello = "%4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n"
                 + "$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:1";
@@ -118,14 +118,14 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aDeletedKeyIsToldAtOnce() {
+    void aDeletedKeyIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         assertLostAtOnce(
                 acquired("orders"), () -> assertThat(store.redis().del(key)).isEqualTo(1));
     }
 
     @Test
-    void aDeletedKeyOfATriedLockIsToldAtOnce() {
+    void aDeletedKeyOfATriedLockIsSignalledAtOnce() {
         LockLease lease = await(client.lock("orders").tryAcquire());
         eventually(() -> info("stats", "tracking_total_keys") == 1);
         assertLostAtOnce(
@@ -134,7 +134,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aKeyThatSomebodyElseTookIsToldAtOnce() {
+    void aKeyThatAnotherClientTookIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         assertLostAtOnce(
                 acquired("orders"),
@@ -143,13 +143,13 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aFlushIsToldAtOnce() {
+    void aFlushIsSignalledAtOnce() {
         assertLostAtOnce(
                 acquired("orders"), () -> assertThat(store.redis().flushall()).isEqualTo("OK"));
     }
 
     @Test
-    void anExpiryIsToldAtOnce() {
+    void anExpiryIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         LockLease lease = acquired("orders");
         // PEXPIRE is a change as well: it is verified, which sets the expiry anew. So: gone before that.
@@ -167,7 +167,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void anEvictionIsToldAtOnce() {
+    void anEvictionIsSignalledAtOnce() {
         LockLease lease = acquired("orders");
         assertThat(store.redis().configSet("maxmemory-policy", "allkeys-random"))
                 .isEqualTo("OK");
@@ -179,7 +179,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aRestartIsToldWhenTheServerIsBack() {
+    void aRestartIsSignalledWhenTheServerIsBack() {
         LockLease lease = acquired("orders");
         assertLostAtOnce(lease, store.server::restart);
     }
@@ -215,7 +215,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void ownRenewalsAndReleasesAreNotTold() {
+    void ownRenewalsAndReleasesAreNotSignalled() {
         LockLease lease = acquired("orders");
         store.redis().configResetstat();
         for (int i = 0; i < 10; i++) {
@@ -228,7 +228,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aGrantCostsTwoCommandsThatNobodyWaitsFor() {
+    void aGrantCostsTwoCommandsThatNoCallerWaitsFor() {
         String name = "orders";
         LockLease other = acquired("another");
         await(acquired("first").release()); // the server knows the scripts
@@ -262,7 +262,7 @@ class RedisLossByPushIT {
 
     /** Its own changes are not told, and end the watch of the key. */
     @Test
-    void aLossIsToldAtOnceAlsoWhenThisClientWaitsForTheSameLock() {
+    void aLossIsSignalledAtOnceAlsoWhenThisClientWaitsForTheSameLock() {
         LockLease lease = acquired("orders");
         CompletableFuture<LockLease> waiting = client.lock("orders").acquire().toFuture();
         eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
@@ -278,7 +278,7 @@ class RedisLossByPushIT {
 
     /** The trace of a claim that was withdrawn is such a change too. */
     @Test
-    void aLossIsToldAtOnceAlsoWhenThisClientHasWithdrawnAClaim() {
+    void aLossIsSignalledAtOnceAlsoWhenThisClientHasWithdrawnAClaim() {
         LockLease lease = acquired("orders");
         Store.answer(backend.release(Store.claim("orders")));
         eventually(() -> info("stats", "tracking_total_keys") == 1);
@@ -291,7 +291,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void whoOnlyWaitsIsNotTold() {
+    void aClientThatOnlyWaitsGetsNoSignal() {
         LockLease holder = acquired("orders");
         RedisLockBackend rival = pushed();
         LockClaim waiter = Store.claim("orders", Waiting.QUEUE);

@@ -179,7 +179,7 @@ class RedisManyPermitsIT {
 
     /** The empty member comes before the holders, and is no lease that ends. */
     @Test
-    void aWaiterIsNotAskedToAttemptAtOnce() {
+    void theNextAttemptOfAWaiterIsNotDueAtOnce() {
         taken(look(5));
         for (int place = 1; place <= 3; place++) {
             LockAttempt answer = Store.answer(

@@ -94,7 +94,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aMasterThatWasKilledAndStartedAgainTakesNoPutBackUntilItIsOldEnough() {
+    void aRestartedMasterAcceptsNoRestorationUntilItIsOldEnough() {
         backend = quarantined(QUARANTINE);
         LockClaim held = Store.claim("orders");
         eventually(() -> isGranted(held));
@@ -134,7 +134,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void anAcquireWaitsThroughTheQuarantineAndATryIsToldOfIt() {
+    void anAcquireWaitsThroughTheQuarantineAndATryFails() {
         backend = quarantined(QUARANTINE.plusSeconds(1));
         LockOptions options = LockOptions.builder().leaseDuration(QUARANTINE).build();
         LockClient locks =
@@ -180,7 +180,7 @@ class RedisQuarantineIT {
 
     /** A Redlock gives up many looks at a master that is down; each of them used to be logged with a stack trace. */
     @Test
-    void attemptThatWasGivenUpWhileTheServerIsAwayFailsSilently() {
+    void aCancelledAttemptAtAnUnreachableServerFailsSilently() {
         backend = quarantined(QUARANTINE);
         store.server.stop();
         List<Throwable> dropped = new CopyOnWriteArrayList<>();
@@ -226,7 +226,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aServerThatNeverTellsItsAgeOnOneConnectionIsAskedOnAnother() throws IOException {
+    void aServerThatDoesNotReportItsUptimeOnOneConnectionIsTriedOnAnother() throws IOException {
         AtomicInteger asked = new AtomicInteger();
         String old = "uptime_in_seconds:90000";
         try (FakeServer fake = FakeServer.answering(name -> switch (name) {
@@ -273,7 +273,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aPushedGrantIsNotBelievedButAskedFor() throws InterruptedException {
+    void aPushedGrantIsVerifiedByAnAttempt() throws InterruptedException {
         backend = quarantined(Duration.ofMillis(1));
         LockClaim holder = Store.claim("orders");
         eventually(() -> isGranted(holder));
@@ -302,7 +302,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
+    void aGrantOnAnotherConnectionThanThatOfTheUptimeIsNotBelieved() {
         LettuceClient lettuce =
                 LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
@@ -339,7 +339,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aUserWhoMayNotAskHasNoQuarantineAndIsWarnedOnce() {
+    void aUserWithoutInfoHasNoQuarantineAndGetsOneWarning() {
         store.user("locker", RedisErrorsIT.DOCUMENTED_ACL);
         RedisURI uri = RedisURI.builder(store.uri())
                 .withAuthentication("locker", "any")
@@ -358,7 +358,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aQuarantineThatMakesNoSenseIsRefused() {
+    void anInvalidQuarantineIsRefused() {
         RedisLockBackend.Builder builder = RedisLockBackend.builder(store.uri());
         for (Duration time : List.of(Duration.ofMillis(-1), Duration.ofDays(1).plusMillis(1))) {
             assertThatThrownBy(() -> builder.quarantine(time))

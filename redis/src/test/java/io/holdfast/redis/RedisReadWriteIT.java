@@ -117,7 +117,7 @@ class RedisReadWriteIT {
     }
 
     @Test
-    void aWriterThatDiedWhileItWaitedHoldsBackNobody() {
+    void aWriterThatDiedWhileItWaitedHoldsBackNoReader() {
         LockLease reader = await(read(redis.client).acquire());
         redis.dieWaiting(client -> write(client).acquire(), () -> awaitQueued(1));
 

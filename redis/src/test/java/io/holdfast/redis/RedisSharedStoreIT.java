@@ -124,7 +124,7 @@ class RedisSharedStoreIT {
     }
 
     @Test
-    void holderWhoseTimeIsOverIsEndedAloneByTheNextAttempt() {
+    void theNextAttemptEndsOnlyTheHolderWhoseLeaseIsOver() {
         LockClaim lasting = look(READ);
         acquired(lasting);
         LockClaim brief = LockClaim.first(READ, "brief", Duration.ofMillis(20), Waiting.NONE);

@@ -94,7 +94,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void whatWaitedForAnAnswerIsNotKeptUntilTheConnectionIsGivenUp() {
+    void aCancelledSubscriberIsNotKeptUntilTheConnectionIsReplaced() {
         await(await(client.lock("orders").acquire()).release()); // the server knows the scripts from now on
         LockClaim claim = Store.claim("not answered");
         proxy.dropOn(COMMANDS, Direction.TO_CLIENT);
@@ -150,7 +150,7 @@ class RedisSilenceIT {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void aHealthCheckFindsOutASilentConnectionToo(Direction[] ways) {
+    void aHealthCheckDetectsASilentConnectionToo(Direction[] ways) {
         proxy.dropOn(COMMANDS, ways);
         assertThatThrownBy(() -> await(client.ping())).isInstanceOf(LockBackendException.class);
         eventually(() -> answers(client));
@@ -159,7 +159,7 @@ class RedisSilenceIT {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void operationsThatHaveLittleTimeFindOutASilentConnectionToo(Direction[] ways) {
+    void operationsWithAShortTimeoutDetectASilentConnectionToo(Direction[] ways) {
         LockOptions brief =
                 LockOptions.builder().leaseDuration(Duration.ofMillis(200)).build();
         LockClient hasty = LockClient.builder(RedisLockBackend.create(RedisURI.create(proxy.host(), proxy.port())))
@@ -215,7 +215,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void aServerThatAnswersNobodyGetsOneNewConnectionAtATime() {
+    void aServerThatDoesNotAnswerGetsOneNewConnectionAtATime() {
         LockLease lease = await(client.lock("orders").acquire());
         proxy.drop(Direction.values());
         pause(LEASE.dividedBy(3).plus(OPERATION.multipliedBy(3)));
@@ -249,7 +249,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void aChannelThatTookThePlaceOfADeadOneHasANewNameSinceTheServerStillCountsTheDeadOne() {
+    void aChannelThatReplacesADeadOneHasANewName() {
         LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         String dead = store.redis().pubsubChannels().get(0);
@@ -293,7 +293,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void aSubscriptionThatFailedAfterAReconnectIsMadeGoodLater() {
+    void aSubscriptionThatFailedAfterAReconnectIsRepeatedLater() {
         store.user("default", "on nopass ~* &* +@all");
         LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();

@@ -114,7 +114,7 @@ class RedisSlowIT {
     }
 
     @Test
-    void aScriptThatTheServerDoesNotKnowReachesItAlthoughThatItDoesNotIsAnsweredTooLate() {
+    void anUnknownScriptReachesTheServerThoughItsErrorComesTooLate() {
         assertThat(store.redis().scriptFlush()).isEqualTo("OK");
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
         proxy.delay(Direction.TO_CLIENT, TOO_LONG);

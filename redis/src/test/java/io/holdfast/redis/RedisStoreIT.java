@@ -111,7 +111,7 @@ class RedisStoreIT {
     }
 
     @Test
-    void recordThatAFloorDroveAheadOutlivesTheMomentItStandsFor() {
+    void recordWithATokenAheadOfTheClockOutlivesTheTimeInTheToken() {
         long hourAhead = serverMicros() + 3_600_000_000L;
         long token = acquired(Store.claim(NAME).withTokenFloor(hourAhead));
         assertThat(token).isEqualTo(hourAhead);
@@ -271,7 +271,7 @@ class RedisStoreIT {
                 "H01",
                 "F01795347797385141 more"
             })
-    void whatOnlyLooksLikeARecordIsForeign(String value) {
+    void aValueThatOnlyResemblesARecordIsForeign(String value) {
         store.redis().set(HOLDER, value);
         assertForeign();
         assertThat(store.redis().get(HOLDER)).isEqualTo(value);

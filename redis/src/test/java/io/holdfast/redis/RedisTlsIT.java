@@ -104,7 +104,7 @@ class RedisTlsIT {
 
     @ParameterizedTest
     @MethodSource("ports")
-    void aCertificateThatNobodyVouchesForIsRefused(int port) {
+    void aCertificateOfAnUnknownAuthorityIsRefused(int port) {
         RedisLockBackend trustful = RedisLockBackend.create(uri(port));
         LockBackendException failure = failure(trustful);
         assertThat(failure).hasMessageContaining("TLS failed: check the certificate");
@@ -212,7 +212,7 @@ class RedisTlsIT {
     }
 
     @Test
-    void anAddressWithoutTlsAtAPortWithItIsTold() {
+    void theErrorOfAPlainAddressAtATlsPortNamesTls() {
         ports().forEach(port -> {
             RedisLockBackend plain = RedisLockBackend.create(RedisURI.create("redis://127.0.0.1:" + port));
             assertThatThrownBy(() -> Store.answer(plain.tryAcquire(Store.claim("orders"))))
@@ -223,7 +223,7 @@ class RedisTlsIT {
     }
 
     @Test
-    void anAddressWithTlsAtAPortWithoutItIsTold() throws IOException, GeneralSecurityException {
+    void theErrorOfATlsAddressAtAPlainPortNamesTls() throws IOException, GeneralSecurityException {
         RedisURI uri = uri(store.server.port());
         uri.setTimeout(Duration.ofMillis(500));
         RedisLockBackend withTls = trusting(uri);

@@ -67,7 +67,7 @@ class ScriptFlushIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void fiveHundredCallsAtOnceSendItOnce(boolean isRelease) {
+    void fiveHundredCallsAtOnceSendTheScriptOnce(boolean isRelease) {
         List<LockClaim> claims = IntStream.range(0, 512)
                 .mapToObj(n -> Store.claim("orders " + n))
                 .toList();
@@ -154,7 +154,7 @@ class ScriptFlushIT {
     }
 
     @Test
-    void flushesAtAnyTimeHarmNobodyUnderContention() {
+    void flushesAtAnyTimeHarmNoClientUnderContention() {
         LockClient client = LockClient.create(store.backend());
         LockClient rival = LockClient.create(store.backend());
         AtomicInteger inside = new AtomicInteger();

@@ -102,7 +102,7 @@ class SlotMoveIT {
     }
 
     @Test
-    void tenThousandClaimsThatAreRedirectedAtOnceAskForTheMapOnce() {
+    void tenThousandRedirectedClaimsRequestTheMapOnce() {
         Set<String> names = names(0, 20);
         assertThat(acquired(names)).isEqualTo(20);
         for (String name : names) {

@@ -9,19 +9,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What a process does that has just been started: its first attempt, with no connection made and no class loaded. */
+/** The first attempt of a process that was just started: it has made no connection and loaded no class. */
 final class FirstAttempt {
 
     /** The attempt failed while other processes had the processors. */
     static final int EXIT_STARVED = 3;
 
-    /** To load classes and to connect takes more than one processor. Less than this share of one says that others had them. */
+    /**
+     * Loading classes and connecting takes more than one processor. With less than this share of one processor, other
+     * processes had them.
+     */
     private static final double STARVED = 0.8;
 
     private FirstAttempt() {}
 
     /**
-     * Exits with 0 when the first attempt got the lock, which no other process wants.
+     * Exits with 0 if the first attempt got the lock, which no other process wants.
      *
      * @param args addresses of the masters
      */

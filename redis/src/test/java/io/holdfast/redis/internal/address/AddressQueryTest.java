@@ -43,7 +43,7 @@ class AddressQueryTest {
                 "redis://localhost?timeout=1s&secret",
                 "redis://localhost?averylongsecretthatisnoname=1"
             })
-    void whatMayBeNoNameOfAParameterIsNotRepeated(String text) {
+    void aTextThatMayNotBeAParameterNameIsNotRepeated(String text) {
         assertThatThrownBy(() -> RedisAddress.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasNoCause()
@@ -63,7 +63,7 @@ class AddressQueryTest {
         "verifyPeer=maybe, verifyPeer",
         "clientName=, clientName"
     })
-    void aValueThatTheDriverWouldPassOverOrMisreadIsRefused(String query, String name) {
+    void aValueThatTheDriverWouldIgnoreOrMisreadIsRefused(String query, String name) {
         assertThatThrownBy(() -> RedisAddress.parse("redis://localhost?" + query))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("parameter '" + name + "'")

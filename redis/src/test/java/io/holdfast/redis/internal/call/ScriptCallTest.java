@@ -114,7 +114,7 @@ class ScriptCallTest {
     }
 
     @Test
-    void aCallThatWasAnsweredHasNothingUnknown() {
+    void anAnsweredCallHasNoUnknownOutcome() {
         Told subscriber = new Told();
         call().subscribe(subscriber);
         subscriber.request(1);
@@ -147,7 +147,7 @@ class ScriptCallTest {
 
     /** The thread is the driver's, which would write it to its log. */
     @Test
-    void whatASubscriberThrowsIsToldToItself() {
+    void anExceptionOfASubscriberGoesToThatSubscriber() {
         Told subscriber = new Told() {
             @Override
             protected void hookOnNext(Long value) {

@@ -28,7 +28,7 @@ class KnownErrorTest {
                 "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                 "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated."
             })
-    void serversThatAreNoMastersAreKnown(String answer) {
+    void serversThatAreNotMastersAreRecognised(String answer) {
         assertThat(KnownError.isDemoted(new RedisCommandExecutionException(answer)))
                 .isTrue();
         assertThat(KnownError.find(new RedisCommandExecutionException(answer))
@@ -57,7 +57,7 @@ class KnownErrorTest {
 
     /** A server with TLS closes a connection without it so quickly that the driver may not have looked at it yet. */
     @Test
-    void aConnectionThatWasClosedAtOnceIsToldTheSameWhateverTheDriverMakesOfIt() {
+    void aConnectionThatWasClosedAtOnceHasOneAdviceForAnyErrorOfTheDriver() {
         IllegalStateException driver = new IllegalStateException("RedisHandshakeHandler not registered");
         KnownError known = KnownError.find(new RedisConnectionException("Unable to connect", driver))
                 .known();
@@ -66,7 +66,7 @@ class KnownErrorTest {
     }
 
     @Test
-    void onlyTheServerCanSaySo() {
+    void onlyAnAnswerOfTheServerMeansDemotion() {
         assertThat(KnownError.isDemoted(new RedisConnectionException("READONLY You can't write")))
                 .isFalse();
     }
@@ -79,7 +79,7 @@ class KnownErrorTest {
                 "Command timed out after 500 millisecond(s)",
                 "connection timed out after 500 ms: localhost/127.0.0.1:6379"
             })
-    void silenceToTlsIsToldHoweverItWasNoticed(String text) {
+    void silenceToTlsHasOneAdviceForAnyTimeout(String text) {
         ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("orders", "acquire");
         LockBackendException told = ExceptionTranslator.at(List.of(RedisURI.create("rediss://localhost")))
                 .of(subject, new RedisConnectionException(text));
@@ -90,7 +90,7 @@ class KnownErrorTest {
     }
 
     @Test
-    void whatAServerSaysIsCutAndOnOneLine() {
+    void theTextOfAServerIsCutAndOnOneLine() {
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")));
         String hostile = "ERR \u001b[2J\r\nWARN all is well" + "x".repeat(100_000);
         LockBackendException told = failures.of(
@@ -99,7 +99,7 @@ class KnownErrorTest {
     }
 
     @Test
-    void whatAClusterCallsAServerIsCutAndOnOneLine() {
+    void theHostThatAClusterReportsIsCutAndOnOneLine() {
         RedisURI named = RedisURI.builder().withHost("h\n".repeat(1_000)).build();
         assertThat(ExceptionTranslator.at(List.of(named)).server())
                 .hasSizeLessThan(600)

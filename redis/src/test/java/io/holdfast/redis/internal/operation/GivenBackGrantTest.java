@@ -44,7 +44,7 @@ class GivenBackGrantTest {
     }
 
     @Test
-    void whatIsGivenBackOnAConnectionThatHangsIsNotWaitedForForEver() {
+    void theReleaseOfAGrantOnAConnectionThatHangsEndsAfterAWhile() {
         giveBack();
         assertThat(driver.sent).hasSize(1);
         assertThat(driver.sent.get(0).isDone()).isFalse();

@@ -26,7 +26,7 @@ public class ChannelHeartbeatTest {
             new ChannelHeartbeat((millis, work) -> planned.add(new Planned(millis, work)), () -> now, silent::add);
 
     @Test
-    void oneAttemptInASecondAsksHoweverManyThereAre() {
+    void oneAttemptInASecondRequestsAnEcho() {
         assertThat(heartbeat.ask()).isNotNull();
         for (int i = 0; i < 100; i++) {
             assertThat(heartbeat.ask()).isNull();
@@ -36,7 +36,7 @@ public class ChannelHeartbeatTest {
     }
 
     @Test
-    void noAttemptAsksWhileMessagesComeAnyway() {
+    void noAttemptRequestsAnEchoWhileMessagesCome() {
         for (int i = 0; i < 10; i++) {
             heartbeat.heard();
             pass(ChannelHeartbeat.PERIOD_MILLIS / 2);
@@ -45,7 +45,7 @@ public class ChannelHeartbeatTest {
     }
 
     @Test
-    void echoThatComesInTimeIsAllThereIs() {
+    void anEchoInTimeLeavesTheChannelAlone() {
         ChannelHeartbeat.Question question = question();
         heartbeat.heard();
         question.answered();
@@ -64,7 +64,7 @@ public class ChannelHeartbeatTest {
     }
 
     @Test
-    void attemptThatIsNotAnsweredTellsNothingOfTheChannel() {
+    void anUnansweredAttemptProvesNothingAboutTheChannel() {
         assertThat(question().isUnheard()).isTrue();
         assertThat(planned).isEmpty();
     }

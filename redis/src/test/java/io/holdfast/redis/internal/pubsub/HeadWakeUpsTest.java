@@ -45,7 +45,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void aClaimThatIsToldTwiceAttemptsAtTheEarlierTime() {
+    void aClaimThatIsAddedTwiceAttemptsAtTheEarlierTime() {
         looks.add("a", SECOND.multipliedBy(1_000));
         looks.add("a", SECOND);
         pass(Duration.ofMillis(900));
@@ -67,7 +67,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void eachAttemptsAtItsOwnTimeAlsoOneThatIsDueBeforeThoseThatCameFirst() {
+    void eachClaimAttemptsAtItsOwnTimeInAnyOrderOfAdding() {
         looks.add("late", SECOND.multipliedBy(3));
         looks.add("early", SECOND);
         pass(Duration.ofMillis(500));
@@ -82,7 +82,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void thousandsThatAreServedInTimeNeedOneTaskAtATime() {
+    void thousandsOfClaimsThatAreServedInTimeNeedOneTaskAtATime() {
         for (int i = 0; i < 10_000; i++) {
             looks.add("claim " + i, SECOND);
             pass(Duration.ofMillis(1));
@@ -94,7 +94,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void nothingIsPlannedWhenNobodyIsLeft() {
+    void nothingIsPlannedWhenNoClaimIsLeft() {
         looks.add("a", SECOND);
         looks.remove("a");
 
@@ -104,7 +104,7 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void attemptsThatAreAskedForEverEarlierKeepFewTasks() {
+    void attemptsAtEarlierAndEarlierTimesNeedFewTasks() {
         Duration minute = Duration.ofMinutes(1);
         for (int i = 0; i < 10_000; i++) {
             looks.add("a", minute.minusMillis(i));

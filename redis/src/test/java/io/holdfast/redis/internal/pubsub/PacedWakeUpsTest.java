@@ -34,7 +34,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void slowAnswersAreNotOvertakenByMoreAttemptsThanOneRoundEachLimit() {
+    void withSlowAnswersOneRoundOfAttemptsIsSentInEachLimit() {
         looks.add(ids(10_000), "again");
         assertThat(told).hasSize(MOST);
         tick();
@@ -44,7 +44,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void oneThatAttemptsNoMoreMakesRoomAndOneThatIsGoneIsPassedOver() {
+    void aClaimThatStopsAttemptingMakesRoomAndAGoneClaimIsSkipped() {
         List<String> all = ids(MOST + 3);
         gone.add(all.get(MOST + 1));
         looks.add(all, "again");
@@ -55,7 +55,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void aThousandThatAreGoneCostNoRoom() {
+    void aThousandGoneClaimsTakeNoRoom() {
         gone.addAll(ids(1_000));
         List<String> all = new ArrayList<>(ids(1_000));
         all.add("here");
@@ -64,7 +64,7 @@ class PacedWakeUpsTest {
     }
 
     @Test
-    void oneThatIsToldTwiceBeforeItsTurnAttemptsOnce() {
+    void aClaimThatIsAddedTwiceBeforeItsTurnAttemptsOnce() {
         looks.add(ids(MOST), "again");
         looks.add(List.of("late"), "again");
         looks.add(List.of("late"), "again");

@@ -60,7 +60,7 @@ class WatchSubscriptionTest {
     }
 
     @Test
-    void whatComesBeforeItIsHandedOverIsToldAfterwards() {
+    void signalsBeforeTheHandOverAreEmittedAfterwards() {
         List<String> order = new ArrayList<>();
         WatchSubscription early = new WatchSubscription(watches, claim, new CoreSubscriber<>() {
             @Override
@@ -111,7 +111,7 @@ class WatchSubscriptionTest {
     }
 
     @Test
-    void noMoreIsToldThanWasRequested() {
+    void noMoreSignalsAreEmittedThanRequested() {
         for (int i = 0; i < 4; i++) {
             watched.tell(granted(i));
         }
@@ -192,7 +192,7 @@ class WatchSubscriptionTest {
     }
 
     @Test
-    void nothingIsToldAfterACancellation() {
+    void nothingIsEmittedAfterACancellation() {
         watch.request(Long.MAX_VALUE);
         onNext = signal -> watch.cancel();
         watched.tell(new WatchSignal.Armed());
@@ -205,7 +205,7 @@ class WatchSubscriptionTest {
     }
 
     @Test
-    void aSubscriberThatThrowsKeepsNoOtherFromBeingTold() {
+    void aSubscriberThatThrowsKeepsNoSignalFromOthers() {
         watch.request(Long.MAX_VALUE);
         IllegalStateException thrown = new IllegalStateException("of the test");
         onNext = signal -> {

@@ -27,7 +27,7 @@ class WatchedClaimsTest {
 
     /** A grant that came too late, for one. A tenant with rights to the channel can repeat it for as long as the claim waits. */
     @Test
-    void aGrantThatIsRepeatedToAClaimThatGoesOnWaitingIsToldOnce() {
+    void aRepeatedGrantIsEmittedOnceToAClaimThatGoesOnWaiting() {
         waiter.waits(true);
         grant(7, 1);
         waiter.waits(true); // it looks again

@@ -97,7 +97,7 @@ class FlushBatchTest {
     }
 
     @Test
-    void whatIsForAnotherConnectionLeavesAfterwards() {
+    void commandsForAnotherConnectionLeaveAfterwards() {
         RedisCommand<?, ?, ?> before = command(first);
         RedisCommand<?, ?, ?> after = command(second);
         batch.add((ScriptCommand<?, ?>) before);

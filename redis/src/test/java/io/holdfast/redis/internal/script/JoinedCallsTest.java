@@ -157,7 +157,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void whatWasWithdrawnBeforeIsNotWrittenAndItsAnswerIsMissedByNone() {
+    void anOperationThatWasWithdrawnBeforeIsNotWritten() {
         ScriptCommand<?, ?> withdrawn = operation("b");
         RedisCommand<?, ?, ?> call = joined(operation("a"), withdrawn, operation("c"));
         withdrawn.withdraw();
@@ -169,7 +169,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void whatWasWithdrawnAfterwardsKeepsItsPlaceInTheAnswer() {
+    void anOperationThatIsWithdrawnAfterwardsKeepsItsPlaceInTheAnswer() {
         ScriptCommand<?, ?> withdrawn = operation("b");
         RedisCommand<?, ?, ?> call = joined(operation("a"), withdrawn, operation("c"));
         assertThat(written(call)).hasSize(7);
@@ -182,7 +182,7 @@ class JoinedCallsTest {
 
     /** The script answers one operation without a list. */
     @Test
-    void oneThatIsLeftIsAnsweredAlone() {
+    void theOnlyOperationLeftIsAnsweredAlone() {
         for (Object reply : List.of(7L, List.of(2L, 166L), List.of(1L, 8L, 30_000L))) {
             ScriptCommand<?, ?> withdrawn = operation("a");
             RedisCommand<?, ?, ?> call = joined(withdrawn, operation("b"));
@@ -196,7 +196,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void whatCannotBeWrittenFailsAlone() {
+    void anOperationThatCannotBeWrittenFailsAlone() {
         RedisCommand<?, ?, ?> call = joined(operation("a"), operation("unwritable"), operation("c"));
 
         assertThat(written(call)).containsExactly("2", "a", "c", "for a", "for c");
@@ -217,7 +217,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void anUnsoundReplyFailsWhatItDoesNotAnswer() {
+    void anUnsoundReplyFailsTheOperationsThatItDoesNotAnswer() {
         for (Object reply : List.of(List.of(1L), List.of(), List.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L), "text")) {
             told.clear();
             RedisCommand<?, ?, ?> call = joined(operation("a"), operation("b"), operation("c"));

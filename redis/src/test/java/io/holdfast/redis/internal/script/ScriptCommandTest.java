@@ -108,7 +108,7 @@ class ScriptCommandTest {
 
     /** A tracer asks for them. An attempt tells its claim where it goes whenever it is written. */
     @Test
-    void argumentsThatTheDriverHasAskedForAreNotMadeAgain() {
+    void argumentsThatTheDriverHasReadAreNotMadeAgain() {
         int[] bodies = {0};
         ScriptCommand<?, Long> asked = command(CommandType.EVALSHA, (to, server) -> to.number(++bodies[0]));
 
@@ -155,7 +155,7 @@ class ScriptCommandTest {
     }
 
     @Test
-    void anAnswerIsToldOnce() {
+    void anAnswerIsReportedOnce() {
         answer(command, 7);
         command.cancel();
         command.complete();
@@ -165,7 +165,7 @@ class ScriptCommandTest {
     }
 
     @Test
-    void anErrorOfTheServerIsToldAsTheDriversException() {
+    void anErrorOfTheServerIsReportedAsTheDriversException() {
         refuse(command, "NOSCRIPT No matching script. Please use EVAL.");
         refuse(command(CommandType.EVALSHA, (to, server) -> {}), "OOM command not allowed");
 
@@ -188,7 +188,7 @@ class ScriptCommandTest {
     }
 
     @Test
-    void aClosedConnectionIsTold() {
+    void aClosedConnectionIsReported() {
         command.cancel();
 
         assertThat(told).hasSize(1).hasOnlyElementsOfType(CancellationException.class);
@@ -196,7 +196,7 @@ class ScriptCommandTest {
 
     /** The driver does not write what is done, so that is all it takes to withdraw a command. */
     @Test
-    void aWithdrawnCommandIsDoneAndTellsNothing() {
+    void aWithdrawnCommandIsDoneAndReportsNothing() {
         command.withdraw();
 
         assertThat(command.isDone()).isTrue();
@@ -216,7 +216,7 @@ class ScriptCommandTest {
 
     /** It takes off the timer of its time limit, which holds the command with its answer. */
     @Test
-    void theDriverIsToldOfEachEnd() {
+    void theDriverLearnsOfEachEnd() {
         List<String> ends = new ArrayList<>();
         ScriptCommand<?, Long> failed = command(CommandType.EVALSHA, (to, server) -> {});
         ScriptCommand<?, Long> withdrawn = command(CommandType.EVALSHA, (to, server) -> {});

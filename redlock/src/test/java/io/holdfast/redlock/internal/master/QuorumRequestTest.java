@@ -60,7 +60,7 @@ class QuorumRequestTest {
         time.dispose();
     }
 
-    /** Its failure is on its way already when it is cancelled. */
+    /** The failure is on its way already when the request is cancelled. */
     private Mono<String> deafToCancellation() {
         return Mono.fromDirect(subscriber -> {
             @SuppressWarnings("unchecked")
@@ -71,7 +71,7 @@ class QuorumRequestTest {
     }
 
     @Test
-    void aMasterThatFailsWhenItsTimeIsUpIsNoErrorForTheLog() {
+    void aMasterThatFailsAtItsTimeLimitIsNotLoggedAsAnError() {
         request.send(master -> deafToCancellation());
         time.advanceTimeBy(LIMIT);
         assertThat(failures).hasSize(1);

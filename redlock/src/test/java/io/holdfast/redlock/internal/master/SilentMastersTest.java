@@ -18,7 +18,7 @@ class SilentMastersTest {
     }
 
     @Test
-    void aMasterThatLeavesRequestsWithoutAnAnswerIsAskedOnceInAWhile() {
+    void aMasterThatDoesNotAnswerGetsOneRequestInAWhile() {
         fallsSilent(2);
         long last = SilentMasters.TIMEOUTS - 1;
         assertThat(silent.passesOver(2, last)).isTrue();
@@ -40,7 +40,7 @@ class SilentMastersTest {
     }
 
     @Test
-    void whenAMajorityIsSilentAllAreAsked() {
+    void whenAMajorityIsSilentAllMastersGetRequests() {
         fallsSilent(0);
         fallsSilent(1);
         assertThat(silent.passesOver(0, 10)).isTrue();
