@@ -21,17 +21,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** No password reaches a host name, and so none reaches a message, a log or a DNS query, whatever was mistyped. */
+/** Whatever a user mistypes, no password reaches a host name, and so no message, no log and no DNS query. */
 class AddressCheckTest {
 
-    /** Parts of the password: what was mistyped may stand between them. */
+    /** Parts of the password: the mistyped character may stand between them. */
     private static final String FIRST = "SeCr3t";
 
     private static final String SECOND = "0815Pa55";
 
     private static final char[] NOISE = "#?/@:%[] \n\t\r\\,;&=+\"<>^`{|}~*()!$'_.-\u0000\u001b\u00e9".toCharArray();
 
-    /** From one place to the next; with all cases, each place is tried. */
+    /** The step from one place to the next; with all cases, each place is tried. */
     private static final int STEP = Integer.getInteger("holdfast.cases", 1) < 10 ? 5 : 1;
 
     static Stream<String> correctAddresses() {
@@ -97,7 +97,7 @@ class AddressCheckTest {
         }
     }
 
-    /** A part of the password that consists of digits may pass for a port. */
+    /** A part of the password that consists of digits may look like a port. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -159,7 +159,7 @@ class AddressCheckTest {
         }
     }
 
-    /** Of the typed text, and of what the driver makes of it, as far as it takes it. */
+    /** Checks the typed text, and what the driver makes of it, as far as the driver accepts it. */
     private static void assertRevealsNothing(String text) {
         assertTypedRevealsNothing(text);
         assertRevealsNothing(text, () -> {
@@ -196,7 +196,7 @@ class AddressCheckTest {
         }
     }
 
-    /** Null where the driver refuses the text itself: that happens in the caller's code. */
+    /** Returns null if the driver refuses the text itself: that happens in the caller's code. */
     private static @Nullable RedisURI created(String text) {
         try {
             return RedisURI.create(text);

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What is away does not hold up a close. */
+/** An unreachable server does not delay a close. */
 class CloseTimeIT {
 
     private static final Duration SOON = Duration.ofSeconds(1);
@@ -71,7 +71,10 @@ class CloseTimeIT {
         }
     }
 
-    /** As a firewall that drops: the queue of the listener is full, and further connections are not accepted. */
+    /**
+     * Behaves as a firewall that drops packets: the queue of the listener is full, and it accepts no further
+     * connections.
+     */
     @Test
     void closingIsQuickAtAServerThatAcceptsNoConnections() throws IOException {
         try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

@@ -48,7 +48,7 @@ class FrontOfQueueIT {
         use(store.backend(), "other");
     }
 
-    /** Its channel is open already: else each waiter attempts again when it is. */
+    /** Opens the channel first: otherwise each waiter sends another attempt when it is open. */
     private void use(RedisLockBackend used, String name) {
         backend = used;
         LockClaim other = Store.claim(name);
@@ -109,7 +109,7 @@ class FrontOfQueueIT {
         assertThat(Store.answer(backend.release(waiters.remove(1)))).isEqualTo(Ownership.NOT_HELD);
 
         assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
-        assertThat(store.keys()).as("no tombstone: it was seen").doesNotContain(HOLDER + ":gone");
+        assertThat(store.keys()).as("no tombstone: the server had seen the attempt").doesNotContain(HOLDER + ":gone");
     }
 
     @Test
@@ -171,7 +171,7 @@ class FrontOfQueueIT {
         assertThat(dump()).isEqualTo(before);
     }
 
-    /** Those of one call have the same time. */
+    /** The waiters of one call have the same time. */
     @Test
     void waitersThatCameAtOnceKeepTheirOrder() {
         LockClaim holder = held();
@@ -227,7 +227,7 @@ class FrontOfQueueIT {
     void waitersThatCameInOneMicrosecondKeepTheirOrder() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(40);
-        Store.answer(backend.tryAcquire(waiters.get(39).withAttempt(2))); // all are in the queue now
+        Store.answer(backend.tryAcquire(waiters.get(39).withAttempt(2))); // now all are in the queue
         ids(waiters).forEach(id -> store.redis().zadd(HOLDER + ":queue", 1e15, id));
         List<String> order = new ArrayList<>(Store.waiters(store.redis(), HOLDER));
         justGranted();
@@ -240,7 +240,7 @@ class FrontOfQueueIT {
         assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
     }
 
-    /** Such as one that was stuck on a connection that was given up. */
+    /** A first attempt may be stuck on a connection that was given up, for example. */
     @Test
     void aFirstAttemptThatComesAfterALaterOneGivesNoSecondPlace() {
         LockClaim holder = held();
@@ -303,7 +303,7 @@ class FrontOfQueueIT {
             LockClaim holder = held();
             List<LockClaim> waiters = waiting(20);
             Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
-            Store.answer(narrow.renew(holder)); // to connect takes time, and a release soon after the grant is wanted
+            Store.answer(narrow.renew(holder)); // connecting takes time, and the release must come soon after the grant
             justGranted();
 
             assertThatThrownBy(() -> Store.answer(narrow.release(holder))).isInstanceOf(LockBackendException.class);

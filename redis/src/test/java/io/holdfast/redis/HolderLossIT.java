@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
-/** What a holder learns when its key or its server goes away. */
+/** How a holder learns that its key is gone or its server is unreachable. */
 class HolderLossIT {
 
     private static final Duration LEASE = Duration.ofMillis(1500);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that answers scripts as ours never do. */
+/** A server that answers scripts in a way that no sound server does. */
 class HostileReplyIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
-/** Looking into the locks of a cluster: each is at one of several masters. */
+/** The inspector on a cluster: each lock is at one of several masters. */
 class RedisClusterInspectorIT {
 
     private static RedisCluster cluster;
@@ -28,12 +28,12 @@ class RedisClusterInspectorIT {
     @BeforeAll
     static void startCluster() {
         cluster = RedisCluster.start();
-        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+        stores = cluster.masters().stream().map(Store::observing).toList();
     }
 
     @AfterAll
     static void stopCluster() {
-        stores.forEach(Store::stopLooking);
+        stores.forEach(Store::stopObserving);
         cluster.close();
     }
 

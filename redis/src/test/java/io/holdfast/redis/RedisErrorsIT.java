@@ -38,12 +38,12 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Each failure says which lock, at which server, and what to do; and whether waiting may help. */
+/** Each failure names the lock, the server, and what to do, and shows whether waiting may help. */
 class RedisErrorsIT {
 
     private static final String SECRET = "s3cr3t-of-the-test";
 
-    /** As in the Javadoc of {@link RedisLockBackend} and in docs/operate/redis.md. */
+    /** The rights in the Javadoc of {@link RedisLockBackend} and in docs/operate/redis.md. */
     static final String DOCUMENTED_ACL =
             "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
                     + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
@@ -198,7 +198,7 @@ class RedisErrorsIT {
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
         Store.answer(backend.tryAcquire(writer.withAttempt(2)));
         assertThat(Store.answer(backend.tryAcquire(Store.claim(reader.key(), Waiting.NONE))))
-                .as("asks whether the writer lives")
+                .as("checks whether the writer lives")
                 .isInstanceOf(LockAttempt.Contended.class);
         Store.answer(backend.release(reader));
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
@@ -246,7 +246,7 @@ class RedisErrorsIT {
             Store.answer(backend.ping());
             var endless = other.connect().async().eval("while true do end", ScriptOutputType.STATUS);
             LockBackendException busy;
-            do { // the endless script is on its way on another connection
+            do { // the endless script is under way on another connection
                 busy = catchThrowableOfType(
                         LockBackendException.class, () -> Store.answer(backend.tryAcquire(Store.claim("orders"))));
             } while (busy == null || !busy.getMessage().contains("BUSY"));

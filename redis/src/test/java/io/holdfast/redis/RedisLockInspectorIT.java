@@ -42,7 +42,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
-/** What an operator sees, what it costs, and that looking changes nothing. */
+/** What an inspector reports and costs, and that it changes nothing. */
 class RedisLockInspectorIT {
 
     /** The line of the Javadoc, with the default prefix. */
@@ -244,7 +244,7 @@ class RedisLockInspectorIT {
             held(LockClaim.first(key, "holder", lease, Waiting.NONE));
             LockKey last = kind == LockKind.READ ? LockKey.of(LockKind.WRITE, key.name()) : key;
             queued(LockClaim.first(last, "waiter", lease, Waiting.QUEUE));
-            // Longer than it would be: what is over shall still be there.
+            // Longer than the server would keep it: an entry whose lease is over must still be there.
             store.keys().forEach(it -> store.redis().pexpire(it, 60_000));
         }
         ClientOverRedis.pause(lease.plusMillis(50));
@@ -260,7 +260,7 @@ class RedisLockInspectorIT {
                         command -> assertThat(store.calls(command)).as(command).isZero());
         assertThat(all).hasSize(LockKind.values().length);
         assertThat(one).singleElement().satisfies(report -> {
-            assertThat(report.isHeld()).as("its time is over").isFalse();
+            assertThat(report.isHeld()).as("its lease is over").isFalse();
             assertThat(report.waiters())
                     .singleElement()
                     .satisfies(it -> assertThat(it.details()).containsKey("stale"));
@@ -495,7 +495,7 @@ class RedisLockInspectorIT {
             for (Flux<?> question : List.of(impatient.inspect("orders"), impatient.all(), impatient.servers())) {
                 assertThatThrownBy(() -> Store.answer(question.then()))
                         .isInstanceOf(LockBackendException.class)
-                        // The second: when the first has given up on the connection, it is closed under the next.
+                        // The second one: the first has given up the connection, and it may be closed under the next.
                         .hasMessageFindingMatch("does not answer|connection was lost");
             }
         } finally {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** TLS in front of a server, and of the server itself where its program has that and finds the files. */
+/** TLS in front of a server, and TLS of the server itself if its program supports it and finds the files. */
 class RedisTlsIT {
 
     @TempDir
@@ -34,7 +34,7 @@ class RedisTlsIT {
     private static Store store;
     private static TlsFront front;
 
-    /** 0 when the server has none. */
+    /** 0 if the server has none. */
     private static int ownPort;
 
     @BeforeAll
@@ -112,7 +112,7 @@ class RedisTlsIT {
         Store.end(trustful);
     }
 
-    /** BlockHound fails the connection when its event loop reads a file. */
+    /** BlockHound fails the connection if its event loop reads a file. */
     @ParameterizedTest
     @MethodSource("ports")
     void theAuthoritiesOfTheJvmAreNotReadOnAnEventLoop(int port) throws InterruptedException {

@@ -107,7 +107,7 @@ class ScriptCallTest {
         subscriber.cancel();
 
         assertThat(driver.sent.get(0).isDone())
-                .as("the driver does not write what is done")
+                .as("the driver does not write a command that is done")
                 .isTrue();
         answer(7);
         assertThat(events).containsExactly("unknown");
@@ -145,7 +145,7 @@ class ScriptCallTest {
         assertThat(events).containsExactly("answered 7", "completed");
     }
 
-    /** The thread is the driver's, which would write it to its log. */
+    /** The thread is the driver's, which would write the exception to its log. */
     @Test
     void anExceptionOfASubscriberGoesToThatSubscriber() {
         Told subscriber = new Told() {
@@ -162,7 +162,7 @@ class ScriptCallTest {
         assertThat(events).containsExactly("failed IllegalStateException");
     }
 
-    /** The queue of those who wait for a connection is being told of the first attempt then. */
+    /** The link is calling the callers that wait for a connection with the result of the first attempt then. */
     @Test
     void aCallThatFollowsAFailedConnectionAtOnceWaitsForTheNextOne() {
         driver.connections.add(CompletableFuture.failedFuture(new RedisException("refused")));

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class KnownErrorTest {
 
-    /** As Redis 6.2, 7.x and Valkey say it, to a command and from a script. */
+    /** The texts of Redis 6.2, 7.x and Valkey, to a command and from a script. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -55,7 +55,7 @@ class KnownErrorTest {
                 .isFalse();
     }
 
-    /** A server with TLS closes a connection without it so quickly that the driver may not have looked at it yet. */
+    /** A server with TLS closes a connection without TLS so quickly that the driver may not have handled it yet. */
     @Test
     void aConnectionThatWasClosedAtOnceHasOneAdviceForAnyErrorOfTheDriver() {
         IllegalStateException driver = new IllegalStateException("RedisHandshakeHandler not registered");
@@ -71,7 +71,10 @@ class KnownErrorTest {
                 .isFalse();
     }
 
-    /** A port without TLS says nothing to the handshake; which time limit is over first depends on the load of the machine. */
+    /**
+     * A port without TLS sends nothing in the handshake; the load of the machine decides which time limit is over
+     * first.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -81,9 +84,9 @@ class KnownErrorTest {
             })
     void silenceToTlsHasOneAdviceForAnyTimeout(String text) {
         ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("orders", "acquire");
-        LockBackendException told = ExceptionTranslator.at(List.of(RedisURI.create("rediss://localhost")))
+        LockBackendException failure = ExceptionTranslator.at(List.of(RedisURI.create("rediss://localhost")))
                 .of(subject, new RedisConnectionException(text));
-        assertThat(told).hasMessageContaining("that the port speaks TLS");
+        assertThat(failure).hasMessageContaining("that the port speaks TLS");
         LockBackendException plain = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")))
                 .of(subject, new RedisConnectionException(text));
         assertThat(plain).hasMessageContaining("does not answer").hasMessageNotContaining("TLS");
@@ -93,9 +96,9 @@ class KnownErrorTest {
     void theTextOfAServerIsCutAndOnOneLine() {
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")));
         String hostile = "ERR \u001b[2J\r\nWARN all is well" + "x".repeat(100_000);
-        LockBackendException told = failures.of(
+        LockBackendException failure = failures.of(
                 new ExceptionTranslator.Subject("orders", "renew"), new RedisCommandExecutionException(hostile));
-        assertThat(told.getMessage()).hasSizeLessThan(600).doesNotContain("\r", "\n", "\u001b");
+        assertThat(failure.getMessage()).hasSizeLessThan(600).doesNotContain("\r", "\n", "\u001b");
     }
 
     @Test

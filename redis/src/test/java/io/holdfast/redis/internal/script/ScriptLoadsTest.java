@@ -125,7 +125,7 @@ class ScriptLoadsTest {
         assertThat(proceeded).containsExactly("2 brings it");
     }
 
-    /** The order of an immutable map is another one in each JVM. */
+    /** The order of an immutable map differs from JVM to JVM. */
     @Test
     void loadsThatAreInterruptedGoOnInTheOrderInWhichTheyBegan() {
         List<String> expected = new ArrayList<>();

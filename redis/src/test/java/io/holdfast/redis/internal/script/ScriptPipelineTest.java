@@ -7,7 +7,7 @@ import io.holdfast.redis.internal.connection.ManualDriver;
 import io.lettuce.core.RedisURI;
 import org.junit.jupiter.api.Test;
 
-/** When a script is sent in full although nobody has said that the server lacks it. */
+/** When a script is sent in full although no answer has shown that the server lacks it. */
 class ScriptPipelineTest {
 
     private static final LuaScript SCRIPT = LuaScript.load("mutex");
