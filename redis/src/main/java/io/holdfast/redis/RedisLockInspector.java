@@ -191,7 +191,7 @@ public final class RedisLockInspector implements LockInspector {
      * @return one report, in a cluster one for each master. If the ACL forbids {@code INFO}, the report says so
      */
     public Flux<ServerReport> servers() {
-        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "ask for INFO");
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "read INFO");
         return masters(subject).concatMap(master -> report(master).onErrorMap(error -> failure(subject, error)));
     }
 

@@ -2,7 +2,7 @@
 -- Sets the answer, or leaves it to the longer way.
 --
 -- The waiters at the front are a list, keys[4] of record.lua. They come before all in keys[2]. Each sends an attempt
--- within a claim time: an earlier answer or message told it that time. Only the usual ways use the list: the longer way
+-- within a claim time: that time was in an earlier answer or message. Only the usual ways use the list: the longer way
 -- begins by putting its waiters back into keys[2].
 
 --#include push.lua
@@ -12,7 +12,7 @@ local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters
 
 local told = {} -- channel -> message
 
--- The script has told the first two of all waiters to send an attempt within a claim time. So the list has three
+-- The first two of all waiters have a message or an answer that lets them send an attempt within a claim time. So the list has three
 -- waiters before one is taken from it, or it has all of them. The script takes the next ones over at a pace at which
 -- they are served before their next attempt.
 local length = flags > 3 and flags % 2 == 1 and try('LLEN', front)

@@ -224,7 +224,7 @@ local function serve(now, claim_ms, caller, take)
   end
 end
 
--- Tells the waiters that have come to the first two places, not counting those that were passed over, to send an
+-- Makes the waiters that have come to the first two places, not counting those that were passed over, send an
 -- attempt within a claim time. At their last attempt their turn was far away, and only attempts detect a waiter that
 -- hangs ahead of them. A waiter that is there at its own attempt gets that time with the answer. Once per waiter, and
 -- one PUBLISH for each waiter that was served.

@@ -223,7 +223,7 @@ class ScriptCommandTest {
         ScriptCommand<?, Long> failed = command(CommandType.EVALSHA, (to, server) -> {});
         ScriptCommand<?, Long> withdrawn = command(CommandType.EVALSHA, (to, server) -> {});
         command.onComplete((reply, error) -> ends.add("answered"));
-        command.onComplete(reply -> ends.add("answered, told a second listener"));
+        command.onComplete(reply -> ends.add("answered, second listener"));
         failed.onComplete((reply, error) -> ends.add("failed: " + error.getMessage()));
         withdrawn.onComplete((reply, error) -> ends.add("withdrawn"));
 
@@ -234,6 +234,6 @@ class ScriptCommandTest {
 
         assertThat(ends)
                 .containsExactly(
-                        "answered", "answered, told a second listener", "failed: lost", "withdrawn", "too late");
+                        "answered", "answered, second listener", "failed: lost", "withdrawn", "too late");
     }
 }

@@ -24,7 +24,7 @@ class SilentMastersTest {
         assertThat(silent.passesOver(2, last)).isTrue();
         assertThat(silent.passesOver(2, last + PAUSE - 1)).isTrue();
         assertThat(silent.passesOver(2, last + PAUSE)).isFalse();
-        assertThat(silent.passesOver(2, last + PAUSE)).as("asked just now").isTrue();
+        assertThat(silent.passesOver(2, last + PAUSE)).as("a request was sent just now").isTrue();
         silent.timedOut(2, last + PAUSE);
         assertThat(silent.passesOver(2, last + 2 * PAUSE)).isFalse();
         assertThat(silent.passesOver(1, last)).as("another one").isFalse();
@@ -48,7 +48,7 @@ class SilentMastersTest {
         assertThat(silent.passesOver(0, 10)).isFalse();
         assertThat(silent.passesOver(0, 10)).isFalse();
         silent.answered(3);
-        assertThat(silent.passesOver(0, 10)).as("it was heard before").isFalse();
+        assertThat(silent.passesOver(0, 10)).as("it answered before").isFalse();
         silent.answered(2);
         assertThat(silent.passesOver(0, 10)).isTrue();
     }
