@@ -143,7 +143,9 @@ class DeadQueueIT {
 
         assertThat(Store.answer(backend.release(aside))).isEqualTo(Ownership.NOT_HELD);
 
-        assertThat(store.keys()).as("no tombstone: the server had seen the attempt").containsExactly(Store.counterKey(key));
+        assertThat(store.keys())
+                .as("no tombstone: the server had seen the attempt")
+                .containsExactly(Store.counterKey(key));
     }
 
     /** The key of the waiters' entries never expires on a lock that always has waiters. */

@@ -109,7 +109,9 @@ class FrontOfQueueIT {
         assertThat(Store.answer(backend.release(waiters.remove(1)))).isEqualTo(Ownership.NOT_HELD);
 
         assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
-        assertThat(store.keys()).as("no tombstone: the server had seen the attempt").doesNotContain(HOLDER + ":gone");
+        assertThat(store.keys())
+                .as("no tombstone: the server had seen the attempt")
+                .doesNotContain(HOLDER + ":gone");
     }
 
     @Test

@@ -44,8 +44,7 @@ class OrderIT {
     void waitersThatOneThreadSubscribesAreQueuedInThatOrder() {
         assertThat(Store.answer(backend.tryAcquire(Store.claim("orders")))).isInstanceOf(LockAttempt.Acquired.class);
         for (int i = 0; i < BUSY; i++) {
-            others.add(
-                    cycles("other " + i)); // the event loop sends each of these commands after the answer before
+            others.add(cycles("other " + i)); // the event loop sends each of these commands after the answer before
         }
         List<String> given = new ArrayList<>();
         for (int i = 0; i < WAITERS; i++) {

@@ -220,7 +220,8 @@ class QueueEdgesIT {
 
     @ParameterizedTest
     @ValueSource(strings = {":gone", ":interest"})
-    void foreignKeyBesideTheLockIsNamedByTheOperationThatWouldWriteItAndIsNeverWritten(String suffix) throws InterruptedException {
+    void foreignKeyBesideTheLockIsNamedByTheOperationThatWouldWriteItAndIsNeverWritten(String suffix)
+            throws InterruptedException {
         held(claim(Store.LEASE, Waiting.NONE));
         queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);

@@ -174,7 +174,9 @@ class RedisChannelIT {
         next(WatchSignal.Armed.class);
         assertThat(store.redis().pubsubChannels()).hasSize(1);
         assertThat(backend.operations().watchCount()).isEqualTo(50);
-        assertThat(store.clients()).as("commands, channel, and the connection of the test").isEqualTo(3);
+        assertThat(store.clients())
+                .as("commands, channel, and the connection of the test")
+                .isEqualTo(3);
     }
 
     private LockClaim holder() {

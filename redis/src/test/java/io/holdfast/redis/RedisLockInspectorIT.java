@@ -507,8 +507,8 @@ class RedisLockInspectorIT {
     private static void mustWarnOf(LockReport report, String foreignKey) {
         assertThat(report.warnings())
                 .singleElement()
-                .satisfies(
-                        it -> assertThat(it).startsWith("There is a foreign value under the key '" + foreignKey + "',"));
+                .satisfies(it ->
+                        assertThat(it).startsWith("There is a foreign value under the key '" + foreignKey + "',"));
     }
 
     private static Instant since(LockHolder holder) {

@@ -332,8 +332,8 @@ class RedisLossByPushIT {
         assertThat(store.redis().flushall()).isEqualTo("OK");
         CompletableFuture.allOf(losses.toArray(CompletableFuture[]::new)).join();
         long micros = (System.nanoTime() - flushed) / 1000;
-        System.out.println("[holdfast] a flush of " + locks + " held locks was signalled and verified with " + store.calls("evalsha")
-                + " commands in " + micros + " us");
+        System.out.println("[holdfast] a flush of " + locks + " held locks was signalled and verified with "
+                + store.calls("evalsha") + " commands in " + micros + " us");
         // The number of keys in a batch depends on how fast the client reads the messages.
         assertThat(store.calls("evalsha")).isLessThan(locks / 4);
     }

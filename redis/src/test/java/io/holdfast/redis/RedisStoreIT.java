@@ -194,7 +194,9 @@ class RedisStoreIT {
         LockClaim last = Store.claim(NAME);
         acquired(last);
         Store.answer(backend.release(last));
-        assertThat(store.redis().get(HOLDER)).as("after the tombstone has expired").startsWith("F0");
+        assertThat(store.redis().get(HOLDER))
+                .as("after the tombstone has expired")
+                .startsWith("F0");
     }
 
     /** The server remembers of an interested claim the number of its attempt; a later one may still be under way. */

@@ -189,9 +189,7 @@ public final class RedlockBackend implements LockBackend {
                 requests.put(names.get(i), request.timeout(limit, timer));
             }
             return MasterAnswers.send(
-                            requests,
-                            key.name(),
-                            "read the holders of lock '%s'".formatted(Printable.text(key.name())))
+                            requests, key.name(), "read the holders of lock '%s'".formatted(Printable.text(key.name())))
                     .flatMapIterable(answers -> MasterAnswers.holders(answers, key.name()));
         });
     }

@@ -36,8 +36,8 @@ record RedlockInspector(Map<String, LockInspector> masters) implements LockInspe
 
     private Flux<LockReport> reports(
             String lockName, String subject, Function<LockInspector, Mono<List<LockReport>>> request) {
-        return Flux.defer(() ->
-                MasterAnswers.send(requests(request), lockName, subject).flatMapIterable(MasterAnswers::reports));
+        return Flux.defer(
+                () -> MasterAnswers.send(requests(request), lockName, subject).flatMapIterable(MasterAnswers::reports));
     }
 
     @Override

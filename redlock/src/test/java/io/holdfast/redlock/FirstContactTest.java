@@ -64,7 +64,9 @@ class FirstContactTest {
         client.hung(1, 2);
         assertThat(millisOfAnAttempt()).isZero();
         LockClaim other = heldByAnotherClaimAt(3);
-        assertThat(millisOfAnAttempt()).as("its vote would be needed, for the usual time").isEqualTo(Five.LIMIT.toMillis());
+        assertThat(millisOfAnAttempt())
+                .as("its vote would be needed, for the usual time")
+                .isEqualTo(Five.LIMIT.toMillis());
         releaseEverywhere(other);
     }
 

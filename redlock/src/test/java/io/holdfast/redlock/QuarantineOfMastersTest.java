@@ -62,7 +62,9 @@ class QuarantineOfMastersTest {
                 .hasMessageContainingAll("one abstained", "four abstained", "five said yes")
                 .hasMessageContainingAll("4 of 5 masters may not vote yet", "quarantine", "3 votes", "92000 ms");
         assertThat(refused.isTransient()).isTrue();
-        assertThat(refused.retryAfter()).as("the vote of the second one is enough").contains(QUARANTINE.plusSeconds(2));
+        assertThat(refused.retryAfter())
+                .as("the vote of the second one is enough")
+                .contains(QUARANTINE.plusSeconds(2));
         assertThat(five.holding()).isEmpty();
     }
 

@@ -103,7 +103,9 @@ class RestartRuleIT {
                 won = attempt(rival);
             }
             LockLease second = won.orElseThrow();
-            assertThat(lease.isValid()).as("the first client still trusts its lease").isTrue();
+            assertThat(lease.isValid())
+                    .as("the first client still trusts its lease")
+                    .isTrue();
             assertThat(second.isValid()).as("and so does the second").isTrue();
             assertThat(second.fencingToken()).as("whose token is higher").isGreaterThan(lease.fencingToken());
         }
@@ -124,7 +126,9 @@ class RestartRuleIT {
                 refused++;
                 second = attempt(rival);
             }
-            assertThat(lease.isValid()).as("the first client does not trust its lease any more").isFalse();
+            assertThat(lease.isValid())
+                    .as("the first client does not trust its lease any more")
+                    .isFalse();
             assertThat(second.orElseThrow().fencingToken()).isGreaterThan(lease.fencingToken());
             assertThat(refused).isGreaterThan(1);
             await(second.orElseThrow().release());

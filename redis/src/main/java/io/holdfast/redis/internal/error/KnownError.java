@@ -30,7 +30,8 @@ public record KnownError(String mark, boolean isTransient, String advice) {
     private static final int MOST_NESTED = 100;
 
     private static final String UPGRADE = "the server is older than Redis 6.2, which locks need: upgrade it";
-    private static final String NOT_REDIS = "the process at that address does not speak the Redis protocol: check host and port";
+    private static final String NOT_REDIS =
+            "the process at that address does not speak the Redis protocol: check host and port";
     private static final String SPEAKS_TLS = "the port speaks TLS: begin the address with rediss://";
     private static final String NO_SENTINEL =
             "the process at that address is a Redis server, not a sentinel: begin the address with redis://, or name the sentinels' port, which is 26379 by default";
@@ -90,8 +91,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
                     "the server has become a replica: point the RedisURI at the master, or wait for the failover"),
             new KnownError("MASTERDOWN", true, "the server is a replica without its master: wait for the failover"),
             new KnownError("MISCONF", true, "the server cannot save its data and refuses writes: read its log"),
-            new KnownError(
-                    "NOREPLICAS", true, "the server has too few good replicas and refuses writes: check them"),
+            new KnownError("NOREPLICAS", true, "the server has too few good replicas and refuses writes: check them"),
             new KnownError("CLUSTERDOWN", true, CLUSTER_DOWN),
             new KnownError("TRYAGAIN", true, "the cluster is moving the lock's slot to another server: wait"),
             new KnownError("MOVED ", false, CLUSTER),

@@ -144,7 +144,9 @@ class ScriptCommandTest {
             throw overflow;
         });
 
-        assertThat(written(broken)).as("another command that the server answers").isEqualTo("*1\r\n$4\r\nPING\r\n");
+        assertThat(written(broken))
+                .as("another command that the server answers")
+                .isEqualTo("*1\r\n$4\r\nPING\r\n");
 
         assertThat(told).containsExactly(overflow);
         broken.complete(); // PONG
@@ -233,7 +235,6 @@ class ScriptCommandTest {
         withdrawn.onComplete((reply, error) -> ends.add("too late"));
 
         assertThat(ends)
-                .containsExactly(
-                        "answered", "answered, second listener", "failed: lost", "withdrawn", "too late");
+                .containsExactly("answered", "answered, second listener", "failed: lost", "withdrawn", "too late");
     }
 }

@@ -73,7 +73,8 @@ public record MasterAnswers<A>(int masters, Map<String, A> given, Map<String, Th
     private LockBackendException tooFew(String lockName, String subject) {
         return failure(
                 lockName,
-                "cannot %s: %d of %d masters answered, which is not a majority".formatted(subject, given.size(), masters));
+                "cannot %s: %d of %d masters answered, which is not a majority"
+                        .formatted(subject, given.size(), masters));
     }
 
     private LockBackendException failure(String lockName, String text) {

@@ -102,7 +102,8 @@ public final class AcquireQuorum {
         if (answer instanceof Acquired acquired) {
             grants[master] = acquired;
             boolean ignoresTheFloor = wasRaised[master] && acquired.fencingToken() < token;
-            standings[master] = ignoresTheFloor ? Standing.FAILED : Standing.GRANTED; // the round does not send attempts for ever
+            standings[master] =
+                    ignoresTheFloor ? Standing.FAILED : Standing.GRANTED; // the round does not send attempts for ever
         } else {
             standings[master] = Standing.REFUSED;
             withins[master] = answer instanceof LockAttempt.Queued queued

@@ -36,7 +36,9 @@ class ClaimRegistryTest {
         long late = 60 * LEASE.toNanos();
 
         assertThat(registry.size(late)).isEqualTo(1);
-        assertThat(registry.of(CLAIM, late)).as("the state that its watch knows").isSameAs(state);
+        assertThat(registry.of(CLAIM, late))
+                .as("the state that its watch knows")
+                .isSameAs(state);
 
         state.offRename(watch);
         assertThat(registry.size(2 * late)).isZero();

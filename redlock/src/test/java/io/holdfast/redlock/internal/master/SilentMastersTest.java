@@ -24,7 +24,9 @@ class SilentMastersTest {
         assertThat(silent.passesOver(2, last)).isTrue();
         assertThat(silent.passesOver(2, last + PAUSE - 1)).isTrue();
         assertThat(silent.passesOver(2, last + PAUSE)).isFalse();
-        assertThat(silent.passesOver(2, last + PAUSE)).as("a request was sent just now").isTrue();
+        assertThat(silent.passesOver(2, last + PAUSE))
+                .as("a request was sent just now")
+                .isTrue();
         silent.timedOut(2, last + PAUSE);
         assertThat(silent.passesOver(2, last + 2 * PAUSE)).isFalse();
         assertThat(silent.passesOver(1, last)).as("another one").isFalse();

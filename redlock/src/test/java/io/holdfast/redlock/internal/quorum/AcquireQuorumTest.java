@@ -149,7 +149,9 @@ class AcquireQuorumTest {
         quorum.failed(1);
         quorum.failed(2);
         quorum.failed(3);
-        assertThat(quorum.next()).as("the error must have the answer of each master").isEqualTo(new Next.Open());
+        assertThat(quorum.next())
+                .as("the error must have the answer of each master")
+                .isEqualTo(new Next.Open());
         quorum.heard(4, refused(5));
         assertThat(quorum.next()).isEqualTo(new Next.Failed());
     }

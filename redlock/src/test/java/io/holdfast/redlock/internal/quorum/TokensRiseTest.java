@@ -128,7 +128,8 @@ class TokensRiseTest {
                     underWay.add(() -> heard(claim, master, null));
                     return; // the request is lost
                 }
-                LockAttempt answer = stores.get(master).attempt(claim.number, floor, clocks[master] += random.nextInt(3));
+                LockAttempt answer =
+                        stores.get(master).attempt(claim.number, floor, clocks[master] += random.nextInt(3));
                 boolean isReplyLost = random.nextInt(10) == 0;
                 underWay.add(() -> heard(claim, master, isReplyLost ? null : answer));
             });
