@@ -7,19 +7,22 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out that the channel is dead although neither side closed it. It is idle by nature, so silence alone tells nothing: from time to
- * time an attempt that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the attempt. So this
- * costs no command, and nothing at all when no claim waits.
+ * Detects a dead channel that neither side closed. The channel is usually idle, so silence proves nothing. From time to
+ * time an attempt that a waiter sends anyway requests an echo, which the server publishes on the channel before it
+ * answers the attempt. So this costs no command, and nothing at all if no claim waits.
  *
- * <p>The channel is suspected when the answer is there and the echo is not, some time later. A server or a machine that is slow is slow
- * with both, so it is waited for longer, the slower the answer was, and the more often the suspicion was wrong.
+ * <p>The channel is suspected if the answer has come and the echo has not, some time later. A slow server or machine
+ * delays both. So the wait for the echo is longer, the slower the answer was, and the more often the suspicion was
+ * wrong.
  */
 final class ChannelHeartbeat {
 
-    /** The shortest time between two questions. Messages of any other kind show as well that the channel lives. */
+    /**
+     * The shortest time between two requests for an echo. Messages of any other kind also show that the channel works.
+     */
     static final long PERIOD_MILLIS = 1_000;
 
-    /** From the answer to an attempt until its echo is missed. */
+    /** The time from the answer to an attempt until its echo counts as missing. */
     static final long PATIENCE_MILLIS = 500;
 
     private static final long MOST_PATIENCE_MILLIS = 8_000;
@@ -28,26 +31,26 @@ final class ChannelHeartbeat {
     private final LongSupplier nanoTime;
     private final Consumer<Question> atSilence;
 
-    /** When the last question was asked; written by the thread that asks. */
+    /** When the last echo was requested; written by the thread that requests it. */
     private final AtomicLong askedAt;
 
-    /** When anything was heard; written by the driver's threads. */
+    /** When the last message came; written by the driver's threads. */
     private volatile long heardAt;
 
     /** Written by the driver's threads. */
     private volatile long patienceMillis = PATIENCE_MILLIS;
 
-    /** Runs something after a while, once. */
+    /** Runs a task after a pause, once. */
     @FunctionalInterface
     interface Timer {
         void run(long millis, Runnable work);
     }
 
     /**
-     * Nothing was asked yet.
+     * Begins without a request.
      *
      * @param nanoTime as {@link System#nanoTime}
-     * @param atSilence told of a question that was left without its echo
+     * @param atSilence receives each question that was left without its echo
      */
     ChannelHeartbeat(Timer timer, LongSupplier nanoTime, Consumer<Question> atSilence) {
         this.timer = timer;
@@ -58,7 +61,7 @@ final class ChannelHeartbeat {
         heardAt = askedAt.get();
     }
 
-    /** One attempt that asks for an echo. */
+    /** One attempt that requests an echo. */
     final class Question {
 
         private final long sentAt;
@@ -67,7 +70,7 @@ final class ChannelHeartbeat {
             this.sentAt = sentAt;
         }
 
-        /** The attempt was answered, and so the echo was published. */
+        /** The attempt was answered, so the server has published the echo. */
         void answered() {
             long tookMillis = TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - sentAt);
             long patience = Math.min(MOST_PATIENCE_MILLIS, Math.max(patienceMillis, 2 * tookMillis));
@@ -78,7 +81,7 @@ final class ChannelHeartbeat {
             });
         }
 
-        /** Whether nothing was heard since it was asked. */
+        /** Whether no message has come since the request. */
         boolean isUnheard() {
             return heardAt - sentAt < 0;
         }
@@ -98,12 +101,12 @@ final class ChannelHeartbeat {
         heardAt = nanoTime.getAsLong();
     }
 
-    /** The echo came after all: it is not the channel that is slow. */
+    /** The echo came after all: the channel was not the slow part. */
     void wasWrong() {
         patienceMillis = Math.min(MOST_PATIENCE_MILLIS, 2 * patienceMillis);
     }
 
-    /** Another connection has taken the place of the silent one. */
+    /** Another connection has replaced the silent one. */
     void startAnew() {
         patienceMillis = PATIENCE_MILLIS;
         heard();

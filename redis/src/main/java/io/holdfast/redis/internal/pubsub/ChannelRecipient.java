@@ -6,16 +6,22 @@ import io.holdfast.spi.LockClaim;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 
-/** One attempt of a claim, as far as its channel is concerned. Written anew when the attempt is sent on to another server, or as a whole. */
+/**
+ * One attempt of a claim, as far as its channel is concerned. Its fields are written again when the attempt is
+ * redirected to another server, or sent as a whole script.
+ */
 final class ChannelRecipient implements GrantRecipient {
 
     private final GrantSubscriber channel;
     private final LockClaim claim;
 
-    /** Written when the attempt is sent, read when it is answered: the driver orders the two. Null for a claim that polls. */
+    /**
+     * Written when the attempt is sent, read when it is answered: the driver orders the two. Null for a claim that
+     * polls.
+     */
     private @Nullable ChannelSubscription subscription;
 
-    /** As the subscription. Null when it asks for no echo there. */
+    /** Written and read as the subscription. Null if the attempt requests no echo. */
     private ChannelHeartbeat.@Nullable Question question;
 
     ChannelRecipient(GrantSubscriber channel, LockClaim claim) {
@@ -47,7 +53,7 @@ final class ChannelRecipient implements GrantRecipient {
         return channel.secret().text();
     }
 
-    /** The server has published the echo before it said so. */
+    /** The server has published the echo before this answer. */
     @Override
     public void refused() {
         channel.watches().waits(claim.id());

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 public class ChannelHeartbeatTest {
 
-    /** From the answer to an attempt until its echo is missed. */
+    /** The time from the answer to an attempt until its echo counts as missing. */
     public static final Duration PATIENCE = Duration.ofMillis(ChannelHeartbeat.PATIENCE_MILLIS);
 
     private record Planned(long millis, Runnable work) {}
@@ -93,7 +93,7 @@ public class ChannelHeartbeatTest {
         return Objects.requireNonNull(heartbeat.ask());
     }
 
-    /** The one task that is planned for then. */
+    /** Runs the one task that is planned for that time. */
     private void passPatience(long millis) {
         assertThat(planned).hasSize(1);
         Planned check = planned.remove(0);

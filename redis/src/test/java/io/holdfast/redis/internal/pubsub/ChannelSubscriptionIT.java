@@ -40,7 +40,10 @@ class ChannelSubscriptionIT {
         }
     }
 
-    /** It may lead to the former master, where everything looks well and nobody counts it as a receiver. */
+    /**
+     * The subscription may lead to the former master, where everything looks well and no server counts it as a
+     * receiver.
+     */
     @Test
     void aSubscriptionUnderWayToAServerThatIsLeftIsMadeAnew() throws IOException, InterruptedException {
         AtomicInteger subscriptions = new AtomicInteger();

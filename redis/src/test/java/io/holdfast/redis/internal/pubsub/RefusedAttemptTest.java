@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** An attempt that the server refuses because the queue is full is answered like any other. */
+/** An attempt that the server refuses because the queue is full counts as answered, as any other. */
 class RefusedAttemptTest {
 
     private final ManualDriver driver = new ManualDriver();

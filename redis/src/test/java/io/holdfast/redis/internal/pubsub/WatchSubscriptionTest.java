@@ -143,7 +143,7 @@ class WatchSubscriptionTest {
         assertThat(order).containsExactly("begins", "ends", "begins", "ends");
     }
 
-    /** The line, the pacing of attempts and the attempts themselves tell a watch, each on a thread of its own. */
+    /** The channel, the pacing of attempts and the attempts themselves signal a watch, each on a thread of its own. */
     @Test
     void noSignalOfAnyThreadIsLostAndThoseOfOneKeepTheirOrder() throws InterruptedException {
         CountDownLatch ended = new CountDownLatch(THREADS);
