@@ -100,8 +100,8 @@ final class WorkThreads {
         if (!waiting.isEmpty()) {
             int more = threads.getPoolSize() + 1;
             threads.setMaximumPoolSize(Math.max(more, threads.getMaximumPoolSize()));
-            threads.setCorePoolSize(
-                    more); // the pool makes threads up to its core for tasks that wait, also after its end
+            // Also after its end, the pool makes threads up to its core for tasks that wait.
+            threads.setCorePoolSize(more);
         }
     }
 
