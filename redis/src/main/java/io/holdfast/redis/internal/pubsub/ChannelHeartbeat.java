@@ -34,6 +34,9 @@ final class ChannelHeartbeat {
     /** When anything was heard; written by the driver's threads. */
     private volatile long heardAt;
 
+    /** Whether a waiter has left without its turn since anything was heard: perhaps the channel is dead. Written by both. */
+    private volatile boolean isDoubted;
+
     /** Written by the driver's threads. */
     private volatile long patienceMillis = PATIENCE_MILLIS;
 
@@ -78,15 +81,27 @@ final class ChannelHeartbeat {
             });
         }
 
+        /** The attempt was granted the lock, and so no echo was published: the next attempt may ask. */
+        void unasked() {
+            boolean unused = askedAt.compareAndSet(sentAt, sentAt - TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS));
+        }
+
         /** Whether nothing was heard since it was asked. */
         boolean isUnheard() {
             return heardAt - sentAt < 0;
         }
     }
 
-    /** For an attempt that is about to be sent; null when it need not ask. */
+    /**
+     * For an attempt that is about to be sent; null when it need not ask.
+     *
+     * @param isFirst of its claim: most claims that wait are served before they attempt again. But a waiter that leaves early never does.
+     */
     @Nullable
-    Question ask() {
+    Question ask(boolean isFirst) {
+        if (isFirst && !isDoubted) {
+            return null;
+        }
         long now = nanoTime.getAsLong();
         long last = askedAt.get();
         long period = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
@@ -96,6 +111,12 @@ final class ChannelHeartbeat {
 
     void heard() {
         heardAt = nanoTime.getAsLong();
+        isDoubted = false;
+    }
+
+    /** A waiter has left without its turn. */
+    void doubt() {
+        isDoubted = true;
     }
 
     /** The echo came after all: it is not the channel that is slow. */

@@ -30,9 +30,8 @@ final class ChannelRecipient implements GrantRecipient {
             question = null;
         }
         subscription = now;
-        // Most claims that wait are served before they look again.
-        if (now != null && question == null && claim.attempt() > 1) {
-            question = now.ask();
+        if (now != null && question == null) {
+            question = now.ask(claim.attempt() == 1);
         }
         return now == null ? "" : now.name();
     }
@@ -61,6 +60,9 @@ final class ChannelRecipient implements GrantRecipient {
         ChannelSubscription asked = subscription;
         if (answer instanceof LockAttempt.Acquired) {
             channel.watches().holds(claim.id());
+            if (question != null) {
+                question.unasked();
+            }
         } else if (asked != null) {
             channel.watches().waits(claim.id());
             asked.open();

@@ -113,8 +113,13 @@ final class ChannelSubscription {
     }
 
     /** For an attempt that is about to be sent to the server; null when it need not ask whether the subscription lives. */
-    ChannelHeartbeat.@Nullable Question ask() {
-        return isUp() ? heartbeat.ask() : null;
+    ChannelHeartbeat.@Nullable Question ask(boolean isFirst) {
+        return isUp() ? heartbeat.ask(isFirst) : null;
+    }
+
+    /** A waiter has left without its turn. */
+    void doubt() {
+        heartbeat.doubt();
     }
 
     /** Does nothing when it is open or on its way. Returns at once. */

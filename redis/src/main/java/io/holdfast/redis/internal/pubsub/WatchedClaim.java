@@ -66,6 +66,14 @@ final class WatchedClaim {
         isWaiting = now;
     }
 
+    /** It leaves while it waits. */
+    void leavesUnserved() {
+        ChannelSubscription present = subscription;
+        if (present != null) {
+            present.doubt();
+        }
+    }
+
     /** After which pause a hint is to be passed on. */
     Duration hinted(long now) {
         long last = hintedAt;

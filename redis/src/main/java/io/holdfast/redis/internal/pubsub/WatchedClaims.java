@@ -74,6 +74,7 @@ final class WatchedClaims {
         watches.computeIfPresent(claimId, (id, watched) -> {
             if (watched.isWaiting()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
+                watched.leavesUnserved();
             }
             return watched.without(watch);
         });

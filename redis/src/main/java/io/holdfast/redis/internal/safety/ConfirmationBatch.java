@@ -15,6 +15,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -113,12 +114,17 @@ final class ConfirmationBatch {
         var unusedCommands = connection.dispatch(now.commands());
     }
 
+    /** In the order of the grants: the hash of an enum differs from run to run, and the order of what is sent must not. */
     private List<Part<?>> parts(CommandType type) {
         LockRequests requests = owner.requests();
         Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
                 .filter(wanted::contains) // no renewal after a release was asked for
-                .collect(Collectors.groupingBy(grant -> new Group(
-                        owner.topology().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
+                .collect(Collectors.groupingBy(
+                        grant -> new Group(
+                                owner.topology().groupOf(requests.holderKey(grant.claim())),
+                                LockScripts.of(grant.claim())),
+                        LinkedHashMap::new,
+                        Collectors.toList()));
         List<Part<?>> parts = new ArrayList<>();
         groups.values().forEach(some -> {
             var request =

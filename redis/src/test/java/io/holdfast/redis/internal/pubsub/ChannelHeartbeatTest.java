@@ -27,12 +27,12 @@ public class ChannelHeartbeatTest {
 
     @Test
     void oneAttemptInASecondAsksHoweverManyThereAre() {
-        assertThat(heartbeat.ask()).isNotNull();
+        assertThat(heartbeat.ask(false)).isNotNull();
         for (int i = 0; i < 100; i++) {
-            assertThat(heartbeat.ask()).isNull();
+            assertThat(heartbeat.ask(false)).isNull();
         }
         pass(ChannelHeartbeat.PERIOD_MILLIS);
-        assertThat(heartbeat.ask()).isNotNull();
+        assertThat(heartbeat.ask(false)).isNotNull();
     }
 
     @Test
@@ -40,8 +40,25 @@ public class ChannelHeartbeatTest {
         for (int i = 0; i < 10; i++) {
             heartbeat.heard();
             pass(ChannelHeartbeat.PERIOD_MILLIS / 2);
-            assertThat(heartbeat.ask()).isNull();
+            assertThat(heartbeat.ask(false)).isNull();
         }
+    }
+
+    @Test
+    void firstAttemptAsksOnlyAfterAWaiterHasLeftWithoutItsTurn() {
+        assertThat(heartbeat.ask(true)).isNull();
+        heartbeat.doubt();
+        assertThat(heartbeat.ask(true)).isNotNull();
+        heartbeat.heard();
+        pass(ChannelHeartbeat.PERIOD_MILLIS);
+        assertThat(heartbeat.ask(true)).isNull();
+    }
+
+    @Test
+    void attemptThatIsGrantedTheLockLeavesItsQuestionToTheNextOne() {
+        question().unasked();
+        assertThat(heartbeat.ask(false)).isNotNull();
+        assertThat(heartbeat.ask(false)).isNull();
     }
 
     @Test
@@ -90,7 +107,7 @@ public class ChannelHeartbeatTest {
     }
 
     private ChannelHeartbeat.Question question() {
-        return Objects.requireNonNull(heartbeat.ask());
+        return Objects.requireNonNull(heartbeat.ask(false));
     }
 
     /** The one task that is planned for then. */
