@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -254,6 +255,39 @@ class RedisSilenceIT {
 
         assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
+    }
+
+    /** No waiter waits for long enough to send two attempts. */
+    @Test
+    void waitersThatAttemptOnceDetectASilentChannel() {
+        LockLease held = held();
+        CompletableFuture<LockLease> opens = waiting();
+        await(held.release());
+        await(opens.join().release());
+        proxy.dropOn(CHANNEL, Direction.values());
+        ReactiveLock brief = client.lock("orders")
+                .with(SELDOM.toBuilder().waitTimeout(OPERATION.dividedBy(2)).build());
+
+        int served = 0;
+        for (int i = 0; i < 20 && served == 0; i++) {
+            served = isServed(brief) ? 1 : 0;
+        }
+
+        assertThat(served).isOne();
+    }
+
+    /** Whether the waiter gets the lock that is released while it waits. */
+    private boolean isServed(ReactiveLock brief) {
+        LockLease held = held();
+        CompletableFuture<LockLease> waiter = brief.acquire().toFuture();
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
+        await(held.release());
+        try {
+            await(waiter.join().release());
+            return true;
+        } catch (CompletionException timedOut) {
+            return false;
+        }
     }
 
     @Test

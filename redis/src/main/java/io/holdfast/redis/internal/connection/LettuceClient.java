@@ -318,12 +318,12 @@ public final class LettuceClient implements DriverClient {
                 own.endConnecting(resources.eventLoop());
             }
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-            if (own != null) {
-                own.leave();
-            }
         } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
             // Neither the client nor an operator can do anything about it.
         } finally {
+            if (own != null) {
+                own.leave();
+            }
             closed.complete(null);
         }
     }

@@ -29,13 +29,19 @@ final class ChannelHeartbeat {
 
     private final Timer timer;
     private final LongSupplier nanoTime;
-    private final Consumer<Question> atSilence;
+    private final Consumer<EchoRequest> atSilence;
 
     /** When the last echo was requested; written by the thread that requests it. */
     private final AtomicLong askedAt;
 
     /** When the last message came; written by the driver's threads. */
     private volatile long heardAt;
+
+    /**
+     * Whether a waiter has left without its turn since the last message: the channel may be dead. Written by the driver's
+     * threads, and by the thread that leaves.
+     */
+    private volatile boolean isDoubted;
 
     /** Written by the driver's threads. */
     private volatile long patienceMillis = PATIENCE_MILLIS;
@@ -50,9 +56,9 @@ final class ChannelHeartbeat {
      * Begins without a request.
      *
      * @param nanoTime as {@link System#nanoTime}
-     * @param atSilence receives each question that was left without its echo
+     * @param atSilence receives each request that was left without its echo
      */
-    ChannelHeartbeat(Timer timer, LongSupplier nanoTime, Consumer<Question> atSilence) {
+    ChannelHeartbeat(Timer timer, LongSupplier nanoTime, Consumer<EchoRequest> atSilence) {
         this.timer = timer;
         this.nanoTime = nanoTime;
         this.atSilence = atSilence;
@@ -62,11 +68,11 @@ final class ChannelHeartbeat {
     }
 
     /** One attempt that requests an echo. */
-    final class Question {
+    final class EchoRequest {
 
         private final long sentAt;
 
-        Question(long sentAt) {
+        EchoRequest(long sentAt) {
             this.sentAt = sentAt;
         }
 
@@ -81,24 +87,43 @@ final class ChannelHeartbeat {
             });
         }
 
+        /** The attempt was granted, so the server published no echo: the next attempt may request one. */
+        void notPublished() {
+            boolean unused = askedAt.compareAndSet(sentAt, sentAt - TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS));
+        }
+
         /** Whether no message has come since the request. */
         boolean isUnheard() {
             return heardAt - sentAt < 0;
         }
     }
 
-    /** For an attempt that is about to be sent; null when it need not ask. */
+    /**
+     * Returns the request of an attempt that is about to be sent; null if it need not request an echo.
+     *
+     * @param isFirst whether it is the first attempt of its claim. Most waiters are served before their next attempt; but
+     *     a waiter that leaves early sends no other one
+     */
     @Nullable
-    Question ask() {
+    EchoRequest requestEcho(boolean isFirst) {
+        if (isFirst && !isDoubted) {
+            return null;
+        }
         long now = nanoTime.getAsLong();
         long last = askedAt.get();
         long period = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
         boolean isDue = now - last >= period && now - heardAt >= period;
-        return isDue && askedAt.compareAndSet(last, now) ? new Question(now) : null;
+        return isDue && askedAt.compareAndSet(last, now) ? new EchoRequest(now) : null;
     }
 
     void heard() {
         heardAt = nanoTime.getAsLong();
+        isDoubted = false;
+    }
+
+    /** A waiter has left without its turn. */
+    void doubt() {
+        isDoubted = true;
     }
 
     /** The echo came after all: the channel was not the slow part. */

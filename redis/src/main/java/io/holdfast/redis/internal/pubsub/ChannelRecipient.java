@@ -22,7 +22,7 @@ final class ChannelRecipient implements GrantRecipient {
     private @Nullable ChannelSubscription subscription;
 
     /** Written and read as the subscription. Null if the attempt requests no echo. */
-    private ChannelHeartbeat.@Nullable Question question;
+    private ChannelHeartbeat.@Nullable EchoRequest echoRequest;
 
     ChannelRecipient(GrantSubscriber channel, LockClaim claim) {
         this.channel = channel;
@@ -33,19 +33,18 @@ final class ChannelRecipient implements GrantRecipient {
     public String channelAt(RedisURI server) {
         ChannelSubscription now = channel.subscriptionFor(claim.id(), server);
         if (now == null || now != subscription) {
-            question = null;
+            echoRequest = null;
         }
         subscription = now;
-        // Most claims that wait are served before they look again.
-        if (now != null && question == null && claim.attempt() > 1) {
-            question = now.ask();
+        if (now != null && echoRequest == null) {
+            echoRequest = now.requestEcho(claim.attempt() == 1);
         }
         return now == null ? "" : now.name();
     }
 
     @Override
     public boolean wantsEcho() {
-        return question != null;
+        return echoRequest != null;
     }
 
     @Override
@@ -57,8 +56,8 @@ final class ChannelRecipient implements GrantRecipient {
     @Override
     public void refused() {
         channel.watches().waits(claim.id());
-        if (question != null) {
-            question.answered();
+        if (echoRequest != null) {
+            echoRequest.answered();
         }
     }
 
@@ -67,11 +66,14 @@ final class ChannelRecipient implements GrantRecipient {
         ChannelSubscription asked = subscription;
         if (answer instanceof LockAttempt.Acquired) {
             channel.watches().holds(claim.id());
+            if (echoRequest != null) {
+                echoRequest.notPublished();
+            }
         } else if (asked != null) {
             channel.watches().waits(claim.id());
             asked.open();
-            if (question != null) {
-                question.answered();
+            if (echoRequest != null) {
+                echoRequest.answered();
             }
         }
         return answer;

@@ -120,9 +120,14 @@ final class ChannelSubscription {
         return present != State.REFUSED && present != State.ENDED;
     }
 
-    /** For an attempt that is about to be sent to the server; null when it need not ask whether the subscription lives. */
-    ChannelHeartbeat.@Nullable Question ask() {
-        return isUp() ? heartbeat.ask() : null;
+    /** Returns the request for an echo of an attempt that is about to be sent; null if it need not request one. */
+    ChannelHeartbeat.@Nullable EchoRequest requestEcho(boolean isFirst) {
+        return isUp() ? heartbeat.requestEcho(isFirst) : null;
+    }
+
+    /** A waiter has left without its turn. */
+    void doubt() {
+        heartbeat.doubt();
     }
 
     /** Opens the subscription. Does nothing if it is open or being opened. Returns at once. */
@@ -203,7 +208,7 @@ final class ChannelSubscription {
      * Replaces a silent connection by a new one, if it is still silent when the new one is made. So a server that was
      * only slow can still be heard on the old one, and no waiter has to send another attempt.
      */
-    private void replace(ChannelHeartbeat.Question unheard) {
+    private void replace(ChannelHeartbeat.EchoRequest unheard) {
         StatefulRedisPubSubConnection<String, String> old = connection;
         if (old == null || state.get() != State.OPEN || !isReplacing.compareAndSet(false, true)) {
             return;
@@ -221,7 +226,7 @@ final class ChannelSubscription {
     private void replace(
             StatefulRedisPubSubConnection<String, String> old,
             StatefulRedisPubSubConnection<String, String> made,
-            ChannelHeartbeat.Question unheard) {
+            ChannelHeartbeat.EchoRequest unheard) {
         if (unheard.isUnheard() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
             giveUp(old);
             heartbeat.startAnew();

@@ -124,7 +124,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         // The signals came from elsewhere so far, or from an unknown server: after this attempt, another one misses
         // nothing.
         if (watched.moveTo(subscription) && subscription.isUp()) {
-            watched.tell(new WatchSignal.Armed());
+            watched.signal(new WatchSignal.Armed());
         }
         return subscription;
     }
@@ -177,7 +177,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
             watch.handOver();
             ChannelSubscription subscription = watched.subscription();
             if (subscription != null && subscription.isUp()) {
-                watch.tell(new WatchSignal.Armed());
+                watch.signal(new WatchSignal.Armed());
             }
         }
     }
@@ -202,7 +202,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
      */
     @Override
     public void moved() {
-        watches.tellAll(
+        watches.signalAll(
                 watched -> {
                     ChannelSubscription subscription = watched.subscription();
                     return subscription != null
@@ -239,7 +239,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
 
     @Override
     public void isUp(ChannelSubscription subscription) {
-        tellAll(subscription, new WatchSignal.Armed());
+        signalAll(subscription, new WatchSignal.Armed());
     }
 
     /**
@@ -249,18 +249,18 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
     @Override
     public void isInterrupted(ChannelSubscription subscription) {
         if (topology.hasSeveralMasters()) {
-            tellAll(subscription, new WatchSignal.Changed());
+            signalAll(subscription, new WatchSignal.Changed());
         }
     }
 
     /** Claims whose former subscription was up send attempts rarely; their next attempt opens this one. */
     @Override
     public void isUnreachable(ChannelSubscription subscription) {
-        driver.later(REOPEN_PAUSE, () -> tellAll(subscription, new WatchSignal.Changed()));
+        driver.later(REOPEN_PAUSE, () -> signalAll(subscription, new WatchSignal.Changed()));
     }
 
-    private void tellAll(ChannelSubscription subscription, WatchSignal signal) {
-        watches.tellAll(watched -> subscription.equals(watched.subscription()), signal);
+    private void signalAll(ChannelSubscription subscription, WatchSignal signal) {
+        watches.signalAll(watched -> subscription.equals(watched.subscription()), signal);
     }
 
     @Override

@@ -25,7 +25,7 @@ final class PacedWakeUps<S> {
     private static final Duration LIMIT = Duration.ofSeconds(1);
 
     private final BiConsumer<Duration, Runnable> later;
-    private final BiPredicate<String, S> tell;
+    private final BiPredicate<String, S> waker;
 
     /** Guarded by this, as the others: the signal for each claim. */
     private final Map<String, S> due = new LinkedHashMap<>();
@@ -45,11 +45,11 @@ final class PacedWakeUps<S> {
      * Begins without claims.
      *
      * @param later runs a task after a pause
-     * @param tell signals a claim, without a lock; false if the claim will send no attempt
+     * @param waker signals a claim, without a lock; false if the claim will send no attempt
      */
-    PacedWakeUps(BiConsumer<Duration, Runnable> later, BiPredicate<String, S> tell) {
+    PacedWakeUps(BiConsumer<Duration, Runnable> later, BiPredicate<String, S> waker) {
         this.later = later;
-        this.tell = tell;
+        this.waker = waker;
     }
 
     /** Adds claims. A claim that is due already keeps its turn, and gets the later signal. */
@@ -58,7 +58,7 @@ final class PacedWakeUps<S> {
             claimIds.forEach(id -> due.put(id, signal));
             isBusy = !due.isEmpty();
         }
-        tellNext();
+        signalNext();
     }
 
     /** An attempt of this claim was answered, or the claim sends no more attempts. */
@@ -71,7 +71,7 @@ final class PacedWakeUps<S> {
                 return;
             }
         }
-        tellNext();
+        signalNext();
     }
 
     void remove(String claimId) {
@@ -84,13 +84,13 @@ final class PacedWakeUps<S> {
         answered(claimId);
     }
 
-    private void tellNext() {
+    private void signalNext() {
         while (true) {
             Map.Entry<String, S> next = next();
             if (next == null) {
                 return;
             }
-            if (!tell.test(next.getKey(), next.getValue())) {
+            if (!waker.test(next.getKey(), next.getValue())) {
                 synchronized (this) {
                     underWay.remove(next.getKey());
                 }
@@ -119,6 +119,6 @@ final class PacedWakeUps<S> {
             underWay.values().removeIf(told -> told < round);
             round++;
         }
-        tellNext();
+        signalNext();
     }
 }

@@ -58,7 +58,7 @@ final class WatchSubscription implements Subscription {
     }
 
     /** Emits the signal, now or in its turn. */
-    void tell(WatchSignal signal) {
+    void signal(WatchSignal signal) {
         if (isOver) {
             return;
         }

@@ -72,6 +72,14 @@ final class WatchedClaim {
         isWaiting = now;
     }
 
+    /** The claim leaves while it waits. */
+    void leavesUnserved() {
+        ChannelSubscription present = subscription;
+        if (present != null) {
+            present.doubt();
+        }
+    }
+
     /** Returns the pause before a hint is emitted. */
     Duration hinted(long now) {
         long last = hintedAt;
@@ -127,8 +135,8 @@ final class WatchedClaim {
         return watches.isEmpty() ? null : this;
     }
 
-    void tell(WatchSignal signal) {
-        watches.forEach(watch -> watch.tell(signal));
+    void signal(WatchSignal signal) {
+        watches.forEach(watch -> watch.signal(signal));
     }
 
     void fail(Throwable error) {

@@ -74,6 +74,7 @@ final class WatchedClaims {
         watches.computeIfPresent(claimId, (id, watched) -> {
             if (watched.isWaiting()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
+                watched.leavesUnserved();
             }
             return watched.without(watch);
         });
@@ -97,12 +98,12 @@ final class WatchedClaims {
     void changed(String claimId) {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
-            watched.tell(new WatchSignal.Changed());
+            watched.signal(new WatchSignal.Changed());
         }
     }
 
     /** Signals the waiters among these claims, some at a time. */
-    void tellAll(Predicate<WatchedClaim> which, WatchSignal signal) {
+    void signalAll(Predicate<WatchedClaim> which, WatchSignal signal) {
         List<String> waiting = new ArrayList<>();
         watches.forEach((id, watched) -> {
             if (which.test(watched) && watched.isWaiting()) {
@@ -139,7 +140,7 @@ final class WatchedClaims {
         }
         Duration pause = watched.hinted(nanoTime.getAsLong());
         if (pause.isZero()) {
-            watched.tell(new WatchSignal.Changed());
+            watched.signal(new WatchSignal.Changed());
         } else {
             atHead.add(claimId, pause);
         }
@@ -163,7 +164,7 @@ final class WatchedClaims {
                 && watched.isNews(granted.fencingToken())) {
             atHead.remove(grant.claimId());
             watched.waits(false);
-            watched.tell(grant.signal());
+            watched.signal(grant.signal());
         }
         return false;
     }
@@ -174,7 +175,7 @@ final class WatchedClaims {
         if (watched == null || !watched.isWaiting()) {
             return false;
         }
-        watched.tell(signal);
+        watched.signal(signal);
         return true;
     }
 }

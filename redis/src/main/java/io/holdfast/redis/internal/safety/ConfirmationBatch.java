@@ -15,6 +15,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -116,12 +117,20 @@ final class ConfirmationBatch {
         var unusedCommands = connection.dispatch(now.commands());
     }
 
+    /**
+     * Returns the parts in the order of the grants. The hash of an enum differs from run to run; the order of commands must
+     * not.
+     */
     private List<Part<?>> parts(CommandType type) {
         LockRequests requests = owner.requests();
         Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
                 .filter(wanted::contains) // no renewal once a release was requested
-                .collect(Collectors.groupingBy(grant -> new Group(
-                        owner.topology().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
+                .collect(Collectors.groupingBy(
+                        grant -> new Group(
+                                owner.topology().groupOf(requests.holderKey(grant.claim())),
+                                LockScripts.of(grant.claim())),
+                        LinkedHashMap::new,
+                        Collectors.toList()));
         List<Part<?>> parts = new ArrayList<>();
         groups.values().forEach(some -> {
             var request =
@@ -155,14 +164,14 @@ final class ConfirmationBatch {
         } else if (isOver.compareAndSet(false, true)) {
             long confirmed = answered.confirmation().join();
             try {
-                answered.parts().forEach(part -> tell(part, confirmed));
+                answered.parts().forEach(part -> complete(part, confirmed));
             } finally {
                 owner.ended(master); // also when a subscriber throws: others wait for the next batch
             }
         }
     }
 
-    private void tell(Part<?> part, long confirmed) {
+    private void complete(Part<?> part, long confirmed) {
         Throwable refused = failure(part.command());
         if (refused != null) {
             owner.topology().refused(master, leader, refused);

@@ -46,7 +46,7 @@ class RefusedAttemptTest {
             claims.add(claim);
             var unused = channel.watch(claim).subscribe(signal -> told.add(claim.id()));
         }
-        channel.watches().tellAll(watched -> true, new WatchSignal.Changed());
+        channel.watches().signalAll(watched -> true, new WatchSignal.Changed());
         assertThat(told).hasSize(PacedWakeUps.MOST_AT_ONCE);
         LockClaim first = claims.stream()
                 .filter(claim -> claim.id().equals(told.get(0)))
