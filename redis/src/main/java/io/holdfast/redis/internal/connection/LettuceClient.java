@@ -312,19 +312,26 @@ public final class LettuceClient implements DriverClient {
         // (redis/lettuce#3880), and its shutdown waits for that loop.
         var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
         try {
+            shutdownDriver();
+        } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
+            // Neither the client nor an operator can do anything about it.
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    private void shutdownDriver() throws InterruptedException, ExecutionException {
+        try {
             resources.closeUnfinished();
             awaitAttempts();
             if (own != null) {
                 own.endConnecting(resources.eventLoop());
             }
             client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
-            // Neither the client nor an operator can do anything about it.
         } finally {
             if (own != null) {
                 own.leave();
             }
-            closed.complete(null);
         }
     }
 
