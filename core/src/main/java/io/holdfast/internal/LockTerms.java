@@ -33,7 +33,7 @@ record LockTerms(
      * @throws UnsupportedOperationException if there is a least hold time, and the back end does not keep one
      */
     static LockTerms of(Engine engine, LockOptions options) {
-        Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_LOOK : Mode.WAIT;
+        Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_ATTEMPT : Mode.WAIT;
         long operationNanos = engine.operationTimeout(options).toNanos();
         long minHoldNanos = options.minHoldTime().map(Duration::toNanos).orElse(0L);
         Duration claimLease = MinHold.lease(options.leaseDuration(), minHoldNanos, operationNanos);

@@ -150,7 +150,7 @@ class HandOversRandomTest {
             }
             // An attempt of a claim that is not waited for makes it forget what is over.
             List<Effect> effects = new ArrayList<>();
-            var unused = locks.look(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
+            var unused = locks.tryAcquire(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
             carryOut(effects);
             assertThat(locks.contents()).isEmpty();
             assertThat(store.contents(now)).isEmpty();
@@ -220,7 +220,7 @@ class HandOversRandomTest {
                 } else if (effect instanceof Effect.Reserve reserve) {
                     ask(
                             "reserve " + reserve.claim(),
-                            () -> atStore(store.look(reserve.claim(), now)),
+                            () -> atStore(store.tryAcquire(reserve.claim(), now)),
                             answer -> carryOut(out -> locks.reserved(reserve, answer, now, out)),
                             () -> carryOut(out -> locks.reserved(reserve, null, now, out)));
                 } else if (effect instanceof Effect.Release release) {
@@ -320,14 +320,14 @@ class HandOversRandomTest {
                 isAttempting = true;
                 LockClaim look = claim();
                 List<Effect> effects = new ArrayList<>();
-                Reply<LockAttempt> reply = locks.look(look, now, effects);
+                Reply<LockAttempt> reply = locks.tryAcquire(look, now, effects);
                 carryOut(effects);
                 if (reply instanceof Reply.Answer<LockAttempt> it) {
                     answered(number, it.answer());
                 } else if (reply instanceof Reply.Ask<LockAttempt> ask) {
                     ask(
                             id + " looks as " + ask.claim(),
-                            () -> atStore(store.look(ask.claim(), now)),
+                            () -> atStore(store.tryAcquire(ask.claim(), now)),
                             answer -> {
                                 List<Effect> out = new ArrayList<>();
                                 LockAttempt own = locks.answered(ask, id, answer, now, out);
@@ -518,7 +518,7 @@ class HandOversRandomTest {
                 forgetAnOldPlace();
                 attempt++;
                 attemptedAt = now;
-                LockAttempt answer = atStore(store.look(
+                LockAttempt answer = atStore(store.tryAcquire(
                         LockClaim.first(KEY, id, lease, Waiting.QUEUE).withAttempt(attempt), now));
                 if (answer instanceof LockAttempt.Acquired acquired) {
                     granted(acquired.fencingToken(), StoreDurations.leaseNanos(acquired.lease()));

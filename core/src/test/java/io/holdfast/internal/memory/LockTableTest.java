@@ -33,14 +33,14 @@ class LockTableTest {
     void attemptThatComesAfterItsReleaseTakesNothing() {
         LockClaim withdrawn = claim("stock", "a", Waiting.QUEUE);
         assertThat(table.release(withdrawn, 0).answer()).isEqualTo(Ownership.NOT_HELD);
-        assertThat(table.look(withdrawn, 1).answer()).isInstanceOf(Contended.class);
+        assertThat(table.tryAcquire(withdrawn, 1).answer()).isInstanceOf(Contended.class);
         assertThat(table.contents(1)).isEmpty();
     }
 
     @Test
     void claimWhoseAttemptsAreAllAnsweredLeavesNoTombstone() {
         LockClaim answered = claim("stock", "a", Waiting.NONE);
-        assertThat(table.look(answered, 0).answer()).isInstanceOf(Acquired.class);
+        assertThat(table.tryAcquire(answered, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(answered, 0).answer()).isEqualTo(Ownership.HELD);
         assertThat(table.tombstones(0)).isZero();
     }
@@ -48,9 +48,9 @@ class LockTableTest {
     @Test
     void claimWithAnAttemptStillUnderWayLeavesOne() {
         LockClaim claim = claim("stock", "a", Waiting.NONE);
-        assertThat(table.look(claim, 0).answer()).isInstanceOf(Acquired.class);
+        assertThat(table.tryAcquire(claim, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(claim.withAttempt(2), 0).answer()).isEqualTo(Ownership.HELD);
-        assertThat(table.look(claim.withAttempt(2), 1).answer()).isInstanceOf(Contended.class);
+        assertThat(table.tryAcquire(claim.withAttempt(2), 1).answer()).isInstanceOf(Contended.class);
     }
 
     @Test
@@ -63,7 +63,7 @@ class LockTableTest {
     @Test
     void expiredLocksAreSweptAwayByRequestsForOthers() {
         for (int i = 0; i < 100; i++) {
-            assertThat(table.look(claim("lock " + i, "a" + i, Waiting.NONE), 0).answer())
+            assertThat(table.tryAcquire(claim("lock " + i, "a" + i, Waiting.NONE), 0).answer())
                     .isInstanceOf(Acquired.class);
         }
         assertThat(table.contents(0)).hasSize(100);
@@ -81,15 +81,15 @@ class LockTableTest {
     }
 
     private LockAttempt take(LockKind kind, String id) {
-        return table.look(LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, Waiting.NONE), 0)
+        return table.tryAcquire(LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, Waiting.NONE), 0)
                 .answer();
     }
 
     @Test
     void tokensRiseOverAllNames() {
-        assertThat(table.look(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
-        assertThat(table.look(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
-        assertThat(table.look(claim("x", "c", Waiting.NONE), LEASE.toNanos()).answer())
+        assertThat(table.tryAcquire(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
+        assertThat(table.tryAcquire(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
+        assertThat(table.tryAcquire(claim("x", "c", Waiting.NONE), LEASE.toNanos()).answer())
                 .isEqualTo(new Acquired(3, LEASE));
     }
 
@@ -111,7 +111,7 @@ class LockTableTest {
             Iterable<Push> pushes;
             if (random.nextInt(4) > 0) {
                 attemptedAt.put(id, now);
-                Outcome<LockAttempt> outcome = table.look(claim, now);
+                Outcome<LockAttempt> outcome = table.tryAcquire(claim, now);
                 pushes = outcome.pushes();
                 if (outcome.answer() instanceof Acquired acquired) {
                     validUntil.put(id, now + acquired.lease().toNanos());

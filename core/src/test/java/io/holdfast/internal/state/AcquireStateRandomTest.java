@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class AcquireStateRandomTest {
 
     private static final int HISTORIES = 2_000 * Integer.getInteger("holdfast.cases", 1);
-    private static final List<Mode> MODES = List.of(Mode.TRY, Mode.ONE_LOOK, Mode.WAIT);
+    private static final List<Mode> MODES = List.of(Mode.TRY, Mode.ONE_ATTEMPT, Mode.WAIT);
 
     @Test
     void noHistoryBreaksAPromise() {

@@ -189,7 +189,7 @@ class AcquireStateTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"TRY, NotAvailable", "ONE_LOOK, TimedOut"})
+    @CsvSource({"TRY, NotAvailable", "ONE_ATTEMPT, TimedOut"})
     void oneAttemptIsAll(Mode mode, String end) {
         Step step = Acquiring.started(mode).answered(1, Acquiring.contended(10), NOW, 0);
 
@@ -201,8 +201,8 @@ class AcquireStateTest {
     @CsvSource({
         "TRY, true, Failed",
         "TRY, false, Failed",
-        "ONE_LOOK, true, TimedOut+withdraw",
-        "ONE_LOOK, false, Failed",
+        "ONE_ATTEMPT, true, TimedOut+withdraw",
+        "ONE_ATTEMPT, false, Failed",
     })
     void oneAttemptThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
         Step step = Acquiring.started(mode).attemptFailed(1, Acquiring.failure(isTransient), NOW, 0);
@@ -310,7 +310,7 @@ class AcquireStateTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"TRY, Failed", "ONE_LOOK, TimedOut+withdraw"})
+    @CsvSource({"TRY, Failed", "ONE_ATTEMPT, TimedOut+withdraw"})
     void oneAttemptDoesNotWaitForAStoreThatMayNotGrantYet(Mode mode, String end) {
         assertThat(Acquiring.action(Acquiring.started(mode).attemptFailed(1, Acquiring.notYet(90_000), NOW, 0)))
                 .isEqualTo(end);
