@@ -18,7 +18,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
-/** The settings of the lock whose holder leads. */
+/** The settings of the lock of an election. */
 final class DefaultLeaderElection implements LeaderElection {
 
     private final LockSettings settings;
@@ -91,7 +91,7 @@ final class DefaultLeaderElection implements LeaderElection {
 
         @Override
         public void failed(LockBackendException error) {
-            // Closing ends what is under way as if its time were up.
+            // Closing ends a request that is under way like a timeout.
             Engine engine = lock.engine();
             sink.error(engine.isClosed() ? engine.closedException(lock.key().name()) : error);
         }

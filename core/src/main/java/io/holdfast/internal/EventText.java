@@ -4,7 +4,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
 
-/** An event as a printable sentence for the log: which lock, what happened, how long it took, what follows. */
+/** Formats an event as a printable sentence for the log: which lock, what happened, how long it took, what follows. */
 final class EventText {
 
     private EventText() {}
@@ -18,14 +18,14 @@ final class EventText {
             return " is asked for";
         } else if (event instanceof LockEvent.Acquired e) {
             return " acquired after %s and %s, token %d"
-                    .formatted(time(e.waited()), looks(e.attempts()), e.fencingToken());
+                    .formatted(time(e.waited()), attempts(e.attempts()), e.fencingToken());
         } else if (event instanceof LockEvent.NotAvailable e) {
             return " is not available, said after " + time(e.waited());
         } else if (event instanceof LockEvent.AcquireFailed e) {
             return " not acquired after %s and %s: %s"
-                    .formatted(time(e.waited()), looks(e.attempts()), e.error().getMessage());
+                    .formatted(time(e.waited()), attempts(e.attempts()), e.error().getMessage());
         } else if (event instanceof LockEvent.AcquireCancelled e) {
-            return " is not wanted any more after %s and %s".formatted(time(e.waited()), looks(e.attempts()));
+            return " is not wanted any more after %s and %s".formatted(time(e.waited()), attempts(e.attempts()));
         } else if (event instanceof LockEvent.AttemptFailed e) {
             return ", attempt %d failed: %s".formatted(e.attempt(), e.error().getMessage());
         } else if (event instanceof LockEvent.WithdrawalUnconfirmed e) {
@@ -58,7 +58,7 @@ final class EventText {
         return ": " + event;
     }
 
-    private static String looks(int attempts) {
+    private static String attempts(int attempts) {
         return attempts == 1 ? "1 attempt" : attempts + " attempts";
     }
 
