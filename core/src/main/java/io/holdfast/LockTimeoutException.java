@@ -59,8 +59,10 @@ public final class LockTimeoutException extends LockException {
                     : tried + "; the back end has not answered: wait longer, or check that it is reachable";
         }
         return tried
-                + (backendAnswered ? "; it was taken at the last attempt, and before" : ";")
-                + " the back end failed meanwhile: " + lastFailure.getMessage();
+                + (backendAnswered
+                        ? "; another claim held it at the last attempt, but the back end failed before that: "
+                        : "; the back end failed meanwhile: ")
+                + lastFailure.getMessage();
     }
 
     /**

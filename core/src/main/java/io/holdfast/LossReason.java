@@ -24,8 +24,8 @@ public enum LossReason {
     String why() {
         return switch (this) {
             case EXPIRED -> "its deadline passed without a confirmed renewal, or its longest hold time was reached";
-            case NOT_HELD -> "the store says that this lease does not hold it any more";
-            case DISCONNECTED -> "the session with the store ended";
+            case NOT_HELD -> "the back end says that this lease does not hold it any more";
+            case DISCONNECTED -> "the session with the server ended";
             case CLIENT_CLOSED -> "the lock client was closed";
         };
     }

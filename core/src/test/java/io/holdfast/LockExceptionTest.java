@@ -48,7 +48,8 @@ class LockExceptionTest {
         LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, true, failure);
 
         assertThat(error)
-                .hasMessageContainingAll("taken at the last attempt", "failed meanwhile: connection refused")
+                .hasMessageContainingAll(
+                        "another claim held it at the last attempt", "failed before that: connection refused")
                 .hasCause(failure);
         assertThat(error.backendAnswered()).isTrue();
     }

@@ -340,8 +340,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             engine().ended(this);
         } else if (adoption != null) {
             end(adoption.lost(
-                    LossReason.EXPIRED,
-                    "it was over before it could be handed out here")); // Its claim is being released.
+                    LossReason.EXPIRED, "it ended before it could be handed out here")); // Its claim is being released.
             engine().ended(this);
         } else {
             attemptsBefore = attempts();

@@ -38,7 +38,7 @@ final class Admission {
         return new LockQueueFullException(
                 lockName,
                 limit,
-                "lock '%s' was not asked for: this client has as many acquisitions under way as maxWaiters allows, which is %d; shed load, hold locks shorter, or raise maxWaiters"
+                "lock '%s' was not requested: this client has as many acquisitions under way as maxWaiters allows, which is %d; shed load, hold locks shorter, or raise maxWaiters"
                         .formatted(lockName, limit));
     }
 }

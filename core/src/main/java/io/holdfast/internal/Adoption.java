@@ -36,7 +36,7 @@ final class Adoption extends Mono<LockLease> {
             ExportedLease lease = ExportedLease.of(text);
             Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
             return adoption.switchIfEmpty(Mono.error(() ->
-                    adoption.lost(LossReason.NOT_HELD, "the store did not hold it any more when it was adopted")));
+                    adoption.lost(LossReason.NOT_HELD, "its claim did not hold it any more when it was adopted")));
         });
     }
 

@@ -180,7 +180,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
             s.cancel();
         }
         String message = describe(
-                "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
+                "was not answered within %d ms, so its outcome is unknown; is the server reachable, and is the operation timeout long enough?"
                         .formatted(Duration.ofNanos(limitNanos).toMillis()));
         request.failed(new LockBackendException(lockName, message, true, null));
     }

@@ -74,7 +74,7 @@ final class Candidate<T> {
             state = again.next();
             if (again.storeFailed()) {
                 LOG.warn(
-                        "a candidate of the election '{}' could not ask the store, and goes on standing: {}",
+                        "the back end failed for a candidate of the election '{}', which stands again after a pause: {}",
                         Printable.text(lock.key().name()),
                         error.getMessage());
             }

@@ -58,7 +58,7 @@ final class DefaultLeaderElection implements LeaderElection {
                         new Asked(settings, sink),
                         engine.alarms.now());
             } else {
-                sink.error(new UnsupportedOperationException("back end %s cannot tell who leads, it has only %s"
+                sink.error(new UnsupportedOperationException("back end %s cannot report the leader, it has only %s"
                         .formatted(engine.backend.name(), engine.backend.features())));
             }
         });
@@ -71,7 +71,7 @@ final class DefaultLeaderElection implements LeaderElection {
 
         @Override
         public String what() {
-            return "question for the leader";
+            return "request for the leader";
         }
 
         @Override

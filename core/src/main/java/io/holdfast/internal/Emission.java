@@ -88,8 +88,8 @@ final class Emission<L extends Emission.Returnable> {
     void leave(Runnable first) {
         boolean decided;
         do {
-            decided = leave(
-                    stage, first); // false when the stage has changed meanwhile, which happens five times at most
+            decided =
+                    leave(stage, first); // false when the stage has changed meanwhile, which happens five times at most
         } while (!decided);
     }
 

@@ -182,7 +182,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         }
         return backend.features().contains(LockFeature.DOWNGRADE)
                 ? null
-                : new UnsupportedOperationException("back end %s cannot make a writer a reader, it has only %s"
+                : new UnsupportedOperationException("back end %s cannot turn a writer into a reader, it has only %s"
                         .formatted(backend.name(), backend.features()));
     }
 

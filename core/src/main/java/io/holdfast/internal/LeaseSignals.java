@@ -208,7 +208,7 @@ final class LeaseSignals {
      * leases of its batch be renewed.
      */
     private static void logBroken(Throwable broken) {
-        LOG.error("a subscriber threw when it was told that a lease has ended", broken);
+        LOG.error("a subscriber threw at the signal that its lease has ended", broken);
     }
 
     private <T> Mono<T> delivered(Mono<T> signal) {

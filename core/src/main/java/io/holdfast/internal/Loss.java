@@ -50,7 +50,7 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
      * @param lastFailure the last failure of the requests to downgrade
      */
     static Loss notDowngraded(@Nullable LockBackendException lastFailure) {
-        String passed = "its deadline passed before the store confirmed the downgrade";
+        String passed = "its deadline passed before the back end confirmed the downgrade";
         return new Loss(
                 LossReason.EXPIRED,
                 lastFailure == null ? passed : passed + "; the last request failed: " + lastFailure.getMessage(),
@@ -71,8 +71,8 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
             LeaseState lease, LossReason reason, LockOptions options, @Nullable LockBackendException lastFailure) {
         return switch (reason) {
             case EXPIRED -> expired(lease, options, lastFailure);
-            case NOT_HELD -> new Loss(reason, "the store says that this lease does not hold it any more", null);
-            case DISCONNECTED -> new Loss(reason, "the session with the store ended", null);
+            case NOT_HELD -> new Loss(reason, "the back end says that this lease does not hold it any more", null);
+            case DISCONNECTED -> new Loss(reason, "the session with the server ended", null);
             case CLIENT_CLOSED -> new Loss(reason, "the lock client was closed", null);
         };
     }
@@ -97,10 +97,10 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
                     + lastFailure.getMessage();
         }
         if (lease.renewing()) {
-            return "a renewal was not answered by then: the store may be slow, or this process may have stood still";
+            return "a renewal was not answered by then: the server may be slow, or this process may have been paused";
         }
         return lease.terms().autoRenew()
-                ? "none had failed until then, so this process may have stood still"
+                ? "no renewal had failed until then, so this process may have been paused"
                 : "autoRenew is off";
     }
 

@@ -178,7 +178,7 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
                         ? failure
                         : new LockBackendException(
                                 claim.key().name(),
-                                "release of lock '%s' was not answered before the client was closed; the store frees it when the lease ends"
+                                "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
                                         .formatted(claim.key().name()),
                                 true,
                                 null)));

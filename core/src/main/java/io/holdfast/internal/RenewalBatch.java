@@ -124,7 +124,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         Subscription s = subscription;
         long limitMillis = leases.get(0).lock().operationNanos() / 1_000_000;
         failRest(failure(
-                "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
+                "was not answered within %d ms, so its outcome is unknown; is the server reachable, and is the operation timeout long enough?"
                         .formatted(limitMillis),
                 true,
                 null));

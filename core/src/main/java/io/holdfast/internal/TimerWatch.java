@@ -93,8 +93,7 @@ final class TimerWatch implements Runnable {
     private static Thread thread(Runnable work) {
         Thread thread = new Thread(work, "holdfast-timer-watch");
         thread.setDaemon(true);
-        thread.setContextClassLoader(
-                null); // the first client may belong to a web application that is undeployed later
+        thread.setContextClassLoader(null); // the first client may belong to a web application that is undeployed later
         return thread;
     }
 }

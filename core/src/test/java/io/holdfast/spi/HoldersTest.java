@@ -60,7 +60,7 @@ class HoldersTest {
                         error -> assertThat(error)
                                 .isInstanceOf(UnsupportedOperationException.class)
                                 .hasMessage(
-                                        "back end poor cannot tell the holders of a lock: it does not have HOLDERS, only [FIFO]"))
+                                        "back end poor cannot report the holders of a lock: it does not have HOLDERS, only [FIFO]"))
                 .verify();
     }
 

@@ -475,7 +475,7 @@ class DowngradeTest {
         LockLease lease = world.granted(client.readWriteLock(NAME).writeLock().acquire());
         assertThat(world.subscribe(lease.downgrade()).expectTerminalError())
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("back end memory cannot make a writer a reader");
+                .hasMessageContaining("back end memory cannot turn a writer into a reader");
         assertThat(lease.isValid()).isTrue();
         world.subscribe(lease.release());
         world.subscribe(client.close());

@@ -220,7 +220,7 @@ class EventsTest {
         assertThat(lines)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .containsExactly(
-                        "lock 'stock/42' is asked for",
+                        "lock 'stock/42': acquisition started",
                         "lock 'stock/42' acquired after 0 ms and 1 attempt, token 1",
                         "lock 'stock/42' with token 1 released after 3000 ms");
     }

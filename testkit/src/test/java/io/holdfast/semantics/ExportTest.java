@@ -314,7 +314,7 @@ class ExportTest {
         assertThat(believes && isFree()).as("two hold it").isFalse();
         assertThat(adopted.expectTerminalError())
                 .isInstanceOf(LockLostException.class)
-                .hasMessageContaining("it was over before it could be handed out here");
+                .hasMessageContaining("it ended before it could be handed out here");
         world.subscribe(adopter.close());
     }
 

@@ -373,7 +373,7 @@ class LeaderElectionTest {
                 LockClient.builder(mute).timer(world.clock).closeBackend(false).build();
         assertThat(world.subscribe(client.election(NAME).leader()).expectTerminalError())
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessage("back end memory cannot tell who leads, it has only []");
+                .hasMessage("back end memory cannot report the leader, it has only []");
         world.subscribe(client.close());
     }
 

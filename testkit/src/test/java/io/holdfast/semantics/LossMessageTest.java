@@ -123,6 +123,6 @@ class LossMessageTest {
 
         assertThat(world.subscribe(lease.renew()).expectTerminalError())
                 .hasMessageContaining("released before")
-                .hasMessageNotContaining("the store says");
+                .hasMessageNotContaining("the back end says");
     }
 }

@@ -40,7 +40,8 @@ final class StoreAnswers {
      * @param waiter the claim that sent it; the lock may have been handed to it meanwhile
      * @return the answer for that claim
      */
-    LockAttempt answered(Turn turn, int attempt, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+    LockAttempt answered(
+            Turn turn, int attempt, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
         lock.settle(now, out);
         if (turn.attemptInFlight == attempt) {
             turn.attemptInFlight = 0;

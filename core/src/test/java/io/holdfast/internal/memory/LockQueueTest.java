@@ -264,7 +264,8 @@ class LockQueueTest {
     void asManyPermitsAsThereAreNumbersDoNotOverflow() {
         int all = Integer.MAX_VALUE;
         tryAcquire(permits("a", all, all), 0);
-        assertThat(tryAcquire(permits("b", all, all).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(permits("b", all, all).withWaiting(Waiting.NONE), 0))
+                .isInstanceOf(Contended.class);
         var unused = queue.release(permit("a", all), at(0));
         assertThat(tryAcquire(permits("b", all, all).withAttempt(2), 0)).isInstanceOf(Acquired.class);
     }

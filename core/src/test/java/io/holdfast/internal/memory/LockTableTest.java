@@ -63,7 +63,8 @@ class LockTableTest {
     @Test
     void expiredLocksAreSweptAwayByRequestsForOthers() {
         for (int i = 0; i < 100; i++) {
-            assertThat(table.tryAcquire(claim("lock " + i, "a" + i, Waiting.NONE), 0).answer())
+            assertThat(table.tryAcquire(claim("lock " + i, "a" + i, Waiting.NONE), 0)
+                            .answer())
                     .isInstanceOf(Acquired.class);
         }
         assertThat(table.contents(0)).hasSize(100);
@@ -89,7 +90,8 @@ class LockTableTest {
     void tokensRiseOverAllNames() {
         assertThat(table.tryAcquire(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
         assertThat(table.tryAcquire(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
-        assertThat(table.tryAcquire(claim("x", "c", Waiting.NONE), LEASE.toNanos()).answer())
+        assertThat(table.tryAcquire(claim("x", "c", Waiting.NONE), LEASE.toNanos())
+                        .answer())
                 .isEqualTo(new Acquired(3, LEASE));
     }
 
