@@ -42,7 +42,7 @@ class ContractCatchesMutantsTest {
 
     @Test
     void attemptThatPassesTheWaitersIsCaught() {
-        assertThat(failuresOf(AttemptsPassWaiters::new)).contains("attemptThatMustNotWaitNeverPassesALivingWaiter");
+        assertThat(failuresOf(AttemptsPassWaiters::new)).contains("attemptThatMustNotWaitNeverOvertakesALiveWaiter");
     }
 
     @Test
@@ -111,14 +111,14 @@ class ContractCatchesMutantsTest {
                 .contains(
                         "writerThatBecomesAReaderKeepsItsToken",
                         "readersAtTheHeadJoinTheFormerWriterAndThoseBehindAWriterDoNot",
-                        "notifiedReaderIsToldOfTheDowngrade",
-                        "holdersTellThatTheFormerWriterIsAReader");
+                        "notifiedReaderGetsASignalOfTheDowngrade",
+                        "holdersReportTheFormerWriterAsAReader");
     }
 
     @Test
     void readerThatBecomesAWriterIsCaught() {
         assertThat(failuresOf(PromotesReaders::new))
-                .contains("readerNeverBecomesAWriter", "nothingThatComesLateMakesTheFormerWriterAWriterAgain");
+                .contains("readerNeverBecomesAWriter", "noLateRequestTurnsTheFormerWriterIntoAWriter");
     }
 
     @Test
@@ -138,7 +138,7 @@ class ContractCatchesMutantsTest {
 
     @Test
     void holdersOfOneSideAloneAreCaught() {
-        assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockTellAllItsHolders");
+        assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockReportAllItsHolders");
     }
 
     @Test
@@ -156,7 +156,7 @@ class ContractCatchesMutantsTest {
                 .contains(
                         "manyPermitsAreTakenAndGivenBackTogether",
                         "oneClaimMayTakeAllPermits",
-                        "holdersAndWaitersTellTheirPermits");
+                        "holdersAndWaitersReportTheirPermits");
     }
 
     @Test
