@@ -233,7 +233,7 @@ class EndOfTestsTest {
             assertThat(ran.failure(test))
                     .isInstanceOf(AssertionError.class)
                     .hasMessage(
-                            "the test waited for PT0.3S of real time, with block() or a future, for something that did not come; virtual time stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then, or use TestLocks.realTime()");
+                            "the test waited for PT0.3S of real time, with block() or a future, for an event that did not happen; virtual time stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then, or use TestLocks.realTime()");
         }
         assertThat(ran.passed("blocksForWhatIsThere")).isTrue();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();

@@ -98,7 +98,7 @@ class LockAssertTest {
         locks.wrote("stock/42", 4);
         fails(
                 () -> lock().tokensRise(),
-                "lock 'stock/42': a write with token 4 was accepted after one with token 5; accepted were, in this order, [3, 3, 5, 4]. A former owner has overwritten what a later one wrote: the resource has to refuse it by its token");
+                "lock 'stock/42': a write with token 4 was accepted after one with token 5; the accepted tokens are, in this order, [3, 3, 5, 4]. A former owner has overwritten the data of a later one: the resource has to refuse it by its token");
     }
 
     @Test
@@ -113,7 +113,7 @@ class LockAssertTest {
         LockLease lease = acquired();
         refused(
                 () -> locks.holdElsewhere("stock/42"),
-                "lock 'stock/42' cannot be held elsewhere now: the code under test holds it with token 1; 0 waiters of the code under test; granted to it with tokens [1]. Let the rival come first, or freeze() or lose() what holds it");
+                "lock 'stock/42' cannot be held elsewhere now: the code under test holds it with token 1; 0 waiters of the code under test; granted to it with tokens [1]. Make the rival before that, or freeze() or lose() the hold");
         locks.await(lease.release());
     }
 
