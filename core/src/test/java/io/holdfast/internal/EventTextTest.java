@@ -50,7 +50,7 @@ class EventTextTest {
     }
 
     @Test
-    void aFailureSaysWhatFollowsAndWhatTheStoreSaid() {
+    void aFailureNamesTheConsequenceAndTheMessageOfTheBackEnd() {
         assertThat(EventText.of(new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, away())))
                 .isEqualTo(
                         "lock 'stock/42' with token 7, held for 1500 ms, could not be released; the back end frees it when its lease ends: the store is away");

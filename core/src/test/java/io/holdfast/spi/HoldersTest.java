@@ -23,7 +23,7 @@ class HoldersTest {
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
 
     @Test
-    void backEndThatCannotTellSaysWhatItLacks() {
+    void backEndWithoutTheFeatureNamesItInTheError() {
         LockBackend poor = new LockBackend() {
             @Override
             public Mono<LockAttempt> tryAcquire(LockClaim claim) {
@@ -65,7 +65,7 @@ class HoldersTest {
     }
 
     @Test
-    void holderIsToldWithItsOwnerAndTimes() {
+    void holderIsReportedWithItsOwnerAndTimes() {
         LockClaim claim = LockClaim.first(ORDERS, "00ff@orders:host-7:4711", LEASE, Waiting.NONE);
         StepVerifier.create(store.tryAcquire(claim)).expectNextCount(1).verifyComplete();
         clock.advanceTimeBy(Duration.ofSeconds(10));
@@ -100,7 +100,7 @@ class HoldersTest {
     }
 
     @Test
-    void closedStoreTellsNothing() {
+    void closedBackEndReportsNoHolders() {
         StepVerifier.create(store.close()).verifyComplete();
         StepVerifier.create(store.holders(ORDERS))
                 .expectError(LockBackendException.class)

@@ -83,7 +83,7 @@ class RedisLifecycleIT {
     }
 
     @Test
-    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+    void closingBeginsAtTheCallAndNotAtTheSubscription() {
         long connections = store.clients();
         RedisLockBackend backend = used(store.backend());
         RedisLockInspector inspector = RedisLockBackend.builder(store.uri()).inspector();

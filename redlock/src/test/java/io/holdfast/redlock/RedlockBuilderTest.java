@@ -135,7 +135,7 @@ class RedlockBuilderTest {
     }
 
     @Test
-    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+    void closingBeginsAtTheCallAndNotAtTheSubscription() {
         List<LockBackend> owned = memory(3);
 
         Mono<Void> ignored = RedlockBackend.over(owned).close();

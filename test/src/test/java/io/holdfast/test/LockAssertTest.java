@@ -8,7 +8,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Each assertion fails when it should, and says what there is instead. */
+/** Each assertion fails when it should, and describes the present state. */
 class LockAssertTest {
 
     @RegisterExtension
@@ -48,7 +48,7 @@ class LockAssertTest {
     }
 
     @Test
-    void aFrozenHoldIsNotThere() {
+    void aFrozenHoldDoesNotCount() {
         LockLease lease = acquired();
         lock().isHeld();
         locks.held("stock/42").freeze();
@@ -86,7 +86,7 @@ class LockAssertTest {
     }
 
     @Test
-    void aWriteOfAFormerOwnerIsFound() {
+    void aWriteOfAFormerOwnerIsDetected() {
         fails(
                 () -> lock().tokensRise(),
                 "no write under lock 'stock/42' was noted: let the resource of your test call wrote(\"stock/42\", token) for each write that it accepts");
@@ -102,14 +102,14 @@ class LockAssertTest {
     }
 
     @Test
-    void whatIsNotHeldCannotBeLost() {
+    void aFreeLockCannotBeLost() {
         refused(
                 () -> locks.held("stock/42"),
                 "the code under test has 0 holds of lock 'stock/42', where one is needed: it is free; 0 waiters of the code under test; granted to it with tokens []");
     }
 
     @Test
-    void aRivalThatComesTooLateIsTold() {
+    void aRivalCannotHoldALockThatIsHeld() {
         LockLease lease = acquired();
         refused(
                 () -> locks.holdElsewhere("stock/42"),

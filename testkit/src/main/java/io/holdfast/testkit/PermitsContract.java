@@ -33,7 +33,7 @@ interface PermitsContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void manyPermitsAreTakenAndGivenBackTogether() {
+    default void manyPermitsOfAClaimAreTakenAndReleasedTogether() {
         needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender three = contest.permits(3, 5, Waiting.NONE);

@@ -20,7 +20,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The rules of the queue, one by one: state, request and time in, answer and pushes out. */
+/** The rules of the queue, one by one: state, request and time go in; answer and pushes come out. */
 class LockQueueTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -36,7 +36,7 @@ class LockQueueTest {
     }
 
     @Test
-    void attemptOnlyLeavesNothing() {
+    void attemptThatDoesNotWaitLeavesNothing() {
         take("a", 0);
         assertThat(tryAcquire(mutex("b", Waiting.NONE), 0)).isInstanceOf(Contended.class);
         assertThat(queue.contents()).singleElement().asString().contains("held by claim a");
@@ -49,7 +49,7 @@ class LockQueueTest {
         queueUp("c", 100);
         Outcome<Ownership> outcome = queue.release(mutex("a", Waiting.NONE), at(1_000));
         assertThat(outcome.answer()).isEqualTo(Ownership.HELD);
-        // C = 2 s; the attempt was 1 s before the grant, so the client may count 3 s from sending it.
+        // The claim time is 2 s; the attempt was 1 s before the grant, so the client may count 3 s from the send time.
         assertThat(outcome.pushes())
                 .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, Duration.ofSeconds(3))));
     }
@@ -86,14 +86,14 @@ class LockQueueTest {
     }
 
     @Test
-    void renewalOfAnExpiredLeaseIsRefusedAlsoWhenNobodySupersededIt() {
+    void renewalOfAnExpiredLeaseIsRefusedEvenIfTheLockIsFree() {
         take("a", 0);
         assertThat(queue.renew(mutex("a", Waiting.NONE), at(30_000))).isEqualTo(new Renewal.NotHeld());
         assertThat(tryAcquire(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
     }
 
     @Test
-    void attemptThatFindsAnExpiryPromotesTheFirstWaiterAndNotItself() {
+    void attemptThatFindsAnExpiryGrantsTheFirstWaiterAndNotItself() {
         take("a", 0);
         queueUp("b", 20_000);
         Outcome<LockAttempt> outcome = queue.tryAcquire(mutex("c", Waiting.NONE), at(30_000));
@@ -167,7 +167,7 @@ class LockQueueTest {
     }
 
     @Test
-    void notifiedClaimIsToldOnceAndHasNoPlace() {
+    void notifiedClaimGetsOneSignalAndHasNoPlace() {
         take("a", 0);
         assertThat(tryAcquire(mutex("b", Waiting.NOTIFY), 0)).isInstanceOf(Contended.class);
         assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes())
@@ -185,7 +185,7 @@ class LockQueueTest {
     }
 
     @Test
-    void waiterThatStopsWaitingLetsThoseBehindItPass() {
+    void waiterThatStopsWaitingLetsTheWaitersBehindItPass() {
         tryAcquire(claim(LockKind.READ, "r1", Waiting.NONE), 0);
         tryAcquire(claim(LockKind.WRITE, "w", Waiting.QUEUE), 0);
         tryAcquire(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
@@ -213,21 +213,21 @@ class LockQueueTest {
         tryAcquire(permit("a", 2), 0);
         tryAcquire(permit("b", 2), 0);
         assertThat(tryAcquire(permit("c", 2), 0)).isInstanceOf(Queued.class);
-        assertThat(tryAcquire(permit("d", 3), 0)).as("behind a living waiter").isInstanceOf(Queued.class);
+        assertThat(tryAcquire(permit("d", 3), 0)).as("behind a live waiter").isInstanceOf(Queued.class);
         assertThat(queue.release(permit("a", 2), at(0)).pushes())
                 .extracting(Push::claimId)
                 .containsExactly("c", "d");
     }
 
     @Test
-    void expiredHolderIsNotHeldAlsoWhenNobodySupersededIt() {
+    void expiredHolderIsNotHeldEvenIfTheLockIsFree() {
         take("a", 0);
         assertThat(release("a", 30_000)).isEqualTo(Ownership.NOT_HELD);
         assertThat(queue.isEmpty()).isTrue();
     }
 
     @Test
-    void manyPermitsAreTakenTogetherAndGivenBackTogether() {
+    void manyPermitsAreTakenAndReleasedTogether() {
         assertThat(tryAcquire(permits("a", 3, 5), 0)).isInstanceOf(Acquired.class);
         assertThat(tryAcquire(permits("a", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
         assertThat(tryAcquire(permits("b", 3, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
@@ -251,7 +251,7 @@ class LockQueueTest {
     }
 
     @Test
-    void permitsOfThoseThatExpireOneByOneAddUp() {
+    void permitsOfHoldersThatExpireOneByOneAddUp() {
         tryAcquire(permits("a", 1, 3), 0);
         tryAcquire(permits("b", 2, 3), 10_000);
         queueUp(permits("c", 3, 3), 16_000);
@@ -261,7 +261,7 @@ class LockQueueTest {
     }
 
     @Test
-    void asManyPermitsAsThereAreNumbersDoNotOverflow() {
+    void theLargestNumberOfPermitsDoesNotOverflow() {
         int all = Integer.MAX_VALUE;
         tryAcquire(permits("a", all, all), 0);
         assertThat(tryAcquire(permits("b", all, all).withWaiting(Waiting.NONE), 0))

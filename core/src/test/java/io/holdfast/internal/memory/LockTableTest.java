@@ -30,7 +30,7 @@ class LockTableTest {
     private final LockTable table = new LockTable(id -> true, 0);
 
     @Test
-    void attemptThatComesAfterItsReleaseTakesNothing() {
+    void attemptThatArrivesAfterItsReleaseTakesNothing() {
         LockClaim withdrawn = claim("stock", "a", Waiting.QUEUE);
         assertThat(table.release(withdrawn, 0).answer()).isEqualTo(Ownership.NOT_HELD);
         assertThat(table.tryAcquire(withdrawn, 1).answer()).isInstanceOf(Contended.class);
@@ -46,7 +46,7 @@ class LockTableTest {
     }
 
     @Test
-    void claimWithAnAttemptStillUnderWayLeavesOne() {
+    void claimWithAnAttemptUnderWayLeavesATombstone() {
         LockClaim claim = claim("stock", "a", Waiting.NONE);
         assertThat(table.tryAcquire(claim, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(claim.withAttempt(2), 0).answer()).isEqualTo(Ownership.HELD);
@@ -61,7 +61,7 @@ class LockTableTest {
     }
 
     @Test
-    void expiredLocksAreSweptAwayByRequestsForOthers() {
+    void expiredLocksAreRemovedByRequestsForOtherLocks() {
         for (int i = 0; i < 100; i++) {
             assertThat(table.tryAcquire(claim("lock " + i, "a" + i, Waiting.NONE), 0)
                             .answer())
@@ -95,10 +95,10 @@ class LockTableTest {
                 .isEqualTo(new Acquired(3, LEASE));
     }
 
-    /** Clients that believe what they are told must never be two, whatever the order of requests, and tokens must rise. */
+    /** Never two clients believe that they hold the lock, whatever the order of requests, and tokens rise. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void twoNeverBelieveToHoldInRandomHistories(long seed) {
+    void randomHistoriesNeverHaveTwoOwners(long seed) {
         Random random = new Random(seed);
         Map<String, Long> validUntil = new HashMap<>();
         Map<String, Long> attemptedAt = new HashMap<>();
