@@ -74,9 +74,9 @@ public interface LeaderElection {
      * @param term a function from the lease to a lazy term. The client calls it for each term
      * @param <T> what terms emit
      * @return the elements of the terms. Ends with the first term that completes, or fails by itself. It also fails
-     *     with {@link LockLostException} if the release of a completed term detects that its lease was lost before;
-     *     with {@link LockTimeoutException} after a {@code waitTimeout}; with {@link LockBackendException} if the
-     *     failure of the back end is not transient; with {@link LockQueueFullException}; and with
+     *     with {@link LockLostException} if the release of a completed term detects that its lease was lost before. It
+     *     fails with {@link LockTimeoutException} after a {@code waitTimeout}, and with {@link LockBackendException} if
+     *     the failure of the back end is not transient. It fails with {@link LockQueueFullException}, and with
      *     {@link LockClosedException}
      */
     <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term);

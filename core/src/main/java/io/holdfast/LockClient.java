@@ -81,7 +81,7 @@ public interface LockClient {
          * <p><b>Set it if work may block</b>, a {@code fromCallable} with a call of JDBC for example. Without it, such
          * work runs on the event loop of the back end or on the thread of the timer. It then stops the renewals of all
          * leases of this client until it ends. {@code deliverOn(Schedulers.boundedElastic())} is enough while fewer
-         * works block at a time than that scheduler has threads. Renewals never run on this scheduler. But when all its
+         * pieces of work block at a time than that scheduler has threads. Renewals never run on this scheduler. But when all its
          * threads are blocked, leases, results and losses wait for a thread. {@link LockLease#isValid()} and listeners
          * report a loss all the same.
          *
@@ -126,10 +126,11 @@ public interface LockClient {
          * label is part of the id of each claim, so every reader of the back end's data can read it. The label has no
          * effect on locking, and several clients may have the same one.
          *
-         * @param label 1 to 48 characters, each a letter or digit of ASCII or one of {@code . _ : -}; default:
-         *     {@code <application>:<host>:<process>}, from the class or the jar that was started, the environment
-         *     variable {@code HOSTNAME} or {@code COMPUTERNAME} or the kernel, and the number of the process; a default
-         *     that is too long is cut, and each character that a label may not contain becomes {@code -}
+         * @param label 1 to 48 characters, each a letter or digit of ASCII or one of {@code . _ : -}. Default:
+         *     {@code <application>:<host>:<process>}. The application is the class or the jar that was started. The
+         *     host is the environment variable {@code HOSTNAME} or {@code COMPUTERNAME}, or the name in the kernel. The
+         *     process is its number. A default that is too long is cut, and each character that a label may not contain
+         *     becomes {@code -}
          * @return this
          * @throws IllegalArgumentException if the text is not a valid label
          */
@@ -185,7 +186,7 @@ public interface LockClient {
     /**
      * Returns several locks as one: an acquisition takes all of them, or none.
      *
-     * @param locks of this client, in any order, of any kinds; at least one name, and at most 64. A lock that is given twice counts once, also a
+     * @param locks locks of this client, in any order, of any kinds; at least one name, and at most 64. A lock that is given twice counts once, also a
      *     semaphore with the same number of permits to take
      * @return the locks as one; the client sends nothing
      * @throws IllegalArgumentException if there are none or too many, if one lock is not of this client, if two
@@ -205,9 +206,9 @@ public interface LockClient {
      *
      * @param exported the text; the client ignores white space around it
      * @return the lease, never empty. Fails with {@link IllegalArgumentException} if the text is not an exported lease,
-     *     or the lease does not fit this client or its back end; with {@link LockLostException} if the claim no longer
-     *     holds the lock; with {@link LockBackendException} if the back end did not answer; with
-     *     {@link LockClosedException}; with {@link UnsupportedOperationException} on a back end without
+     *     or the lease does not fit this client or its back end. Fails with {@link LockLostException} if the claim no
+     *     longer holds the lock, with {@link LockBackendException} if the back end did not answer, and with
+     *     {@link LockClosedException}. Fails with {@link UnsupportedOperationException} on a back end without
      *     {@link io.holdfast.spi.LockFeature#HAND_ON}
      */
     Mono<LockLease> adopt(String exported);

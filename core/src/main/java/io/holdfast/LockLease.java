@@ -119,8 +119,8 @@ public interface LockLease {
      *     released. Fails with {@link LockLostException} when this lease had ended, ends before the back end answers,
      *     or was downgraded or handed on before; then the lock is released. Fails without any change with
      *     {@link IllegalStateException} for the lease of another kind of lock, for a nested lease, for a lease that
-     *     {@code withLock} releases, and for a part of a {@link MultiLease}; with {@link UnsupportedOperationException}
-     *     on a back end without {@link io.holdfast.spi.LockFeature#DOWNGRADE}
+     *     {@code withLock} releases, and for a part of a {@link MultiLease}. Fails without any change with
+     *     {@link UnsupportedOperationException} on a back end without {@link io.holdfast.spi.LockFeature#DOWNGRADE}
      */
     Mono<LockLease> downgrade();
 

@@ -50,8 +50,7 @@ public final class Hold {
      */
     public void lose(LossReason reason) {
         if (requireNonNull(reason, "reason") == LossReason.CLIENT_CLOSED) {
-            throw new IllegalArgumentException(
-                    "no back end signals CLIENT_CLOSED: close the client to test that");
+            throw new IllegalArgumentException("no back end signals CLIENT_CLOSED: close the client to test that");
         }
         store.lose(claim, reason);
     }

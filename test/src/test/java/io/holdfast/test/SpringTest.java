@@ -111,7 +111,8 @@ class SpringTest {
         assertThat(first.failure("a3LeavesALock"))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("lock 'left' is still held with token ");
-        for (String test : new String[] {"a1ARivalHoldsTheLock", "a2IsLost", "a4StartsEmpty", "a5IsHeldForTheLeastTime"}) {
+        for (String test :
+                new String[] {"a1ARivalHoldsTheLock", "a2IsLost", "a4StartsEmpty", "a5IsHeldForTheLeastTime"}) {
             assertThat(first.results().get(test).getThrowable()).as(test).isEmpty();
         }
         assertThat(second.results().get("goesOn").getThrowable()).isEmpty();

@@ -119,7 +119,9 @@ class AcquireTest {
                     assertThat(error.attempts()).isPositive();
                     assertThat(error.lockName()).isEqualTo(World.NAME);
                     assertThat(error).hasNoCause();
-                    assertThat(error.backendAnswered()).as("busy, not unreachable").isTrue();
+                    assertThat(error.backendAnswered())
+                            .as("busy, not unreachable")
+                            .isTrue();
                 });
         assertThat(world.events(LockEvent.AcquireFailed.class)).hasSize(1);
     }
@@ -179,8 +181,8 @@ class AcquireTest {
 
         assertThat(result.expectTerminalError())
                 .asInstanceOf(throwable(LockTimeoutException.class))
-                .satisfies(
-                        error -> assertThat(error.backendAnswered()).as("unreachable").isFalse())
+                .satisfies(error ->
+                        assertThat(error.backendAnswered()).as("unreachable").isFalse())
                 .hasCauseInstanceOf(LockBackendException.class);
     }
 

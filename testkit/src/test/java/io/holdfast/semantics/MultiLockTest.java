@@ -52,7 +52,8 @@ class MultiLockTest {
     }
 
     private boolean isFree(String name) {
-        TestSubscriber<LockLease> attempt = world.subscribe(world.rival.lock(name).tryAcquire());
+        TestSubscriber<LockLease> attempt =
+                world.subscribe(world.rival.lock(name).tryAcquire());
         attempt.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
         return !attempt.getReceivedOnNext().isEmpty();
     }

@@ -8,8 +8,7 @@ class SentAttemptsTest {
 
     @Test
     void itKnowsTheAttemptThatWasAnsweredLastAndAllAfterIt() {
-        SentAttempts sent =
-                SentAttempts.first(10).plus(20).plus(30).answered(2).plus(40);
+        SentAttempts sent = SentAttempts.first(10).plus(20).plus(30).answered(2).plus(40);
 
         assertThat(sent.knows(1)).isFalse();
         assertThat(sent.sentAt(2)).isEqualTo(20);

@@ -71,8 +71,7 @@ public final class QueueCheck implements HistoryCheck {
                     LockOperation first = passedBy(one, isReader(one) ? exclusive : all);
                     if (first != null && reported.add(first)) {
                         found.add(new Violation(
-                                "queue",
-                                "a later acquisition overtook a waiter:%n  %s%n  %s".formatted(first, one)));
+                                "queue", "a later acquisition overtook a waiter:%n  %s%n  %s".formatted(first, one)));
                     }
                 }
             }

@@ -34,8 +34,8 @@ public final class RecoveryCheck implements HistoryCheck {
         List<Violation> found = new ArrayList<>();
         for (HistoryEvent event : history.events()) {
             if (event.what() == What.LEFT) {
-                found.add(
-                        new Violation("recovery", "left at the back end: %s (%s)".formatted(event.note(), event.line())));
+                found.add(new Violation(
+                        "recovery", "left at the back end: %s (%s)".formatted(event.note(), event.line())));
             }
         }
         OptionalLong calm = end(history);

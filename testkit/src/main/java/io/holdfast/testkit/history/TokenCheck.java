@@ -111,7 +111,8 @@ public final class TokenCheck implements HistoryCheck {
                         "token", "two owners have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
             }
             if (owner.isSuccessor() && owner.goesOnWith() != owner.token()) {
-                found.add(new Violation("token", "an operation that continues a lease has another token:%n  %s".formatted(owner)));
+                found.add(new Violation(
+                        "token", "an operation that continues a lease has another token:%n  %s".formatted(owner)));
             }
             LockOperation before = isAlone(owner) ? highest : highestExclusive;
             if (rules.isExclusive

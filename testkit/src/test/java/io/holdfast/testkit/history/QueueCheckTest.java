@@ -77,7 +77,9 @@ class QueueCheckTest {
 
     @Test
     void aClaimThatOvertakesOnlyClaimsThatItFitsWithIsIgnored() {
-        written.queued(1, semaphore(3), 0, 1, 30).queued(2, semaphore(3), 0, 1, 20).queued(1, semaphore(3), 2, 3, 10);
+        written.queued(1, semaphore(3), 0, 1, 30)
+                .queued(2, semaphore(3), 0, 1, 20)
+                .queued(1, semaphore(3), 2, 3, 10);
         assertThat(written.violations(check)).isEmpty();
         written.queued(2, semaphore(3), 4, 5, 12);
         assertThat(written.violations(check)).hasSize(1);
