@@ -257,7 +257,7 @@ class DowngradeTest {
         world.pass(SECOND);
         LockLost lost = lostOf(downgrade);
         assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED);
-        assertThat(lost.message()).contains("before the store confirmed the downgrade; the last request failed: ");
+        assertThat(lost.message()).contains("before the back end confirmed the downgrade; the last request failed: ");
         assertThat(world.events(LockEvent.Lost.class)).hasSize(1);
         world.pass(OPERATION_TIMEOUT);
         assertThat(world.store.contents()).isEmpty();

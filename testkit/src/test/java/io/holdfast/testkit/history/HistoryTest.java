@@ -66,7 +66,7 @@ class HistoryTest {
         HistoryEvent stray = new HistoryEvent(1, "p", 3, HistoryEvent.What.ACQUIRED, null, 1, 0, "");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> History.of(List.of(stray)))
-                .withMessageContaining("never asked for");
+                .withMessageContaining("never requested");
     }
 
     @Test
