@@ -112,7 +112,8 @@ class TokenCheckTest {
         written.heldOn(READ, 12, 13, 14, 7, 9);
         assertThat(written.violations(check))
                 .singleElement()
-                .satisfies(violation -> assertThat(violation.message()).contains("continues a lease has another token"));
+                .satisfies(
+                        violation -> assertThat(violation.message()).contains("continues a lease has another token"));
     }
 
     @Test
