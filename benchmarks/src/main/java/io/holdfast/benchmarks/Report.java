@@ -5,7 +5,7 @@ import io.holdfast.benchmarks.report.Costs;
 import io.holdfast.benchmarks.report.Drawing;
 import io.holdfast.benchmarks.report.Goal;
 import io.holdfast.benchmarks.report.Goals;
-import io.holdfast.benchmarks.report.Picture;
+import io.holdfast.benchmarks.report.Overview;
 import io.holdfast.benchmarks.report.ResultFiles;
 import io.holdfast.benchmarks.report.Sample;
 import io.holdfast.benchmarks.report.Table;
@@ -23,6 +23,11 @@ import java.util.stream.Stream;
 final class Report {
 
     static final String ENVIRONMENT = "environment.json";
+
+    /** Beside the folders of the runs that it shows. */
+    static final String RATIOS = "ratios.svg";
+
+    private static final List<String> SHOWN_TOGETHER = List.of(Main.REDIS, Main.REDLOCK, Main.ZOOKEEPER, Main.POSTGRES);
     private static final String ROUND = "round-";
     private static final String WATCH = "watch-";
     private static final String JMH = "jmh-";
@@ -70,13 +75,39 @@ final class Report {
         return String.valueOf(folder.getFileName()).startsWith(ROUND);
     }
 
-    /** Writes {@code report.md} and the charts. */
+    /** Writes {@code report.md} and the charts, and beside the folder the picture of all ratios, when the runs that it shows are there. */
     static Path write(Path folder) throws IOException {
-        List<Sample> samples = samples(folder);
-        for (Picture picture : Picture.all()) {
-            boolean unused = Drawing.write(picture, samples, folder);
+        for (Path file : list(folder)) {
+            if (file.toString().endsWith(Drawing.SVG)) {
+                Files.delete(file);
+            }
+        }
+        for (Map.Entry<String, String> chart : charts(folder).entrySet()) {
+            Path unused = Files.writeString(folder.resolve(chart.getKey()), chart.getValue());
+        }
+        Path runs = folder.toAbsolutePath().normalize().resolveSibling("");
+        if (SHOWN_TOGETHER.stream().allMatch(it -> Files.exists(runs.resolve(it).resolve(ENVIRONMENT)))) {
+            Path unused = Files.writeString(runs.resolve(RATIOS), ratios(runs));
         }
         return Files.writeString(folder.resolve("report.md"), text(folder));
+    }
+
+    /** The charts of a run, as the text of each file by its name. */
+    static Map<String, String> charts(Path folder) throws IOException {
+        return Drawing.files(samples(folder));
+    }
+
+    /** The picture of all ratios. */
+    static String ratios(Path runs) throws IOException {
+        List<Overview.Run> shown = new ArrayList<>();
+        for (String run : SHOWN_TOGETHER) {
+            List<Goal> goals = new ArrayList<>(goals(runs.resolve(run)));
+            if (run.equals(Main.POSTGRES)) {
+                goals.addAll(Goals.besidePostgres());
+            }
+            shown.add(new Overview.Run(goals, samples(runs.resolve(run))));
+        }
+        return Overview.of(shown).toSvg();
     }
 
     /** What {@code report.md} says of the measurements in a folder. */
@@ -91,12 +122,10 @@ final class Report {
         ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)))
                 .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
         text.append("\n## Charts\n\n");
-        for (Picture picture : Picture.all()) {
-            if (!picture.ticks(samples).isEmpty()) {
-                text.append("![%s](%s.svg)%n".formatted(picture.title(), picture.file()));
-            }
-        }
-        return text.append("\n## Everything\n").append(Table.ofAll(samples)).toString();
+        return text.append(Drawing.links(samples))
+                .append("\n## Everything\n")
+                .append(Table.ofAll(samples))
+                .toString();
     }
 
     /** A run of one module alone is judged by its own, which are stricter. */

@@ -31,7 +31,7 @@ class DocumentedFiguresTest {
     private static Map<String, String> reports() throws IOException {
         Map<String, String> reports = new TreeMap<>();
         try (Stream<Path> folders = Files.list(RESULTS)) {
-            for (Path folder : folders.toList()) {
+            for (Path folder : folders.filter(Files::isDirectory).toList()) {
                 reports.put(String.valueOf(folder.getFileName()), Files.readString(folder.resolve("report.md")));
             }
         }

@@ -1,58 +1,42 @@
 package io.holdfast.benchmarks.report;
 
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import io.holdfast.benchmarks.chart.Chart;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
-import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
-import org.knowm.xchart.style.Styler.LegendPosition;
+import java.util.Optional;
+import java.util.TreeMap;
 
-/** A {@link Picture} as an SVG file. */
+/** The charts of a run, as files. */
 public final class Drawing {
 
-    private static final int WIDTH = 760;
-    private static final int HEIGHT = 420;
+    /** What the names of the files end with. */
+    public static final String SVG = ".svg";
 
     private Drawing() {}
 
     /**
-     * Writes it, unless nothing of it was measured.
+     * All that the run has measured.
      *
-     * @param folder that is there
-     * @return whether there was something to draw
-     * @throws IOException if it cannot be written
+     * @return the text of each file by its name
      */
-    public static boolean write(Picture picture, Collection<Sample> samples, Path folder) throws IOException {
-        List<String> ticks = picture.ticks(samples);
-        if (ticks.isEmpty()) {
-            return false;
+    public static Map<String, String> files(Collection<Sample> samples) {
+        Map<String, String> files = new TreeMap<>();
+        for (Picture picture : Pictures.all()) {
+            Optional<Chart> chart = picture.draw(samples);
+            if (chart.isPresent()) {
+                files.put(picture.file() + SVG, chart.get().toSvg());
+            }
         }
-        CategoryChart chart = new CategoryChartBuilder()
-                .width(WIDTH)
-                .height(HEIGHT)
-                .title(picture.title())
-                .xAxisTitle(picture.over())
-                .yAxisTitle(picture.unit())
-                .build();
-        chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
-        chart.getStyler().setLegendVisible(!picture.series().isEmpty());
-        chart.getStyler().setYAxisDecimalPattern("#,##0.###");
-        picture.lines(samples).forEach((name, line) -> {
-            var unused = chart.addSeries(name.isEmpty() ? "HOLDFAST" : name, ticks, inOrder(ticks, line));
-        });
-        String file = folder.resolve(picture.file() + ".svg").toString();
-        VectorGraphicsEncoder.saveVectorGraphic(chart, file, VectorGraphicsFormat.SVG);
-        return true;
+        return files;
     }
 
-    private static List<Number> inOrder(List<String> ticks, Map<String, Double> line) {
-        List<Number> numbers = new ArrayList<>();
-        ticks.forEach(tick -> numbers.add(line.getOrDefault(tick, 0.0)));
-        return numbers;
+    /** The lines of a report that show them. */
+    public static String links(Collection<Sample> samples) {
+        StringBuilder links = new StringBuilder();
+        for (Picture picture : Pictures.all()) {
+            picture.draw(samples)
+                    .ifPresent(it -> links.append("![%s](%s%s)%n".formatted(it.title(), picture.file(), SVG)));
+        }
+        return links.toString();
     }
 }

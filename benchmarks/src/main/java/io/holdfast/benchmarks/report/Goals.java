@@ -18,6 +18,8 @@ public final class Goals {
     private static final String RAW_NAME = "raw Lettuce";
     private static final String SPRING = "SPRING";
     private static final String SPRING_NAME = "Spring Integration";
+    private static final String ADVISORY = "ADVISORY";
+    private static final String ADVISORY_NAME = "advisory lock";
     private static final String IN_FLIGHT = "inFlight";
     private static final double NO_WORSE = 1;
     private static final Map<String, String> HELD = Map.of("leases", "100000");
@@ -159,6 +161,23 @@ public final class Goals {
             goals.add(peers(workload, handOffs, SPRING, "JdbcLockRegistry", Bound.AT_LEAST, 20));
             goals.add(peers(workload, handOffs, "COMMIT", "commits, one after the other", Bound.AT_LEAST, 0.5));
         }
+        return goals;
+    }
+
+    /**
+     * What the picture of all ratios shows beside {@link #ofPostgres}: an advisory lock. It has no lease and no token, so no goal is about it.
+     */
+    public static List<Goal> besidePostgres() {
+        List<Goal> goals = new ArrayList<>();
+        for (String locks : List.of("1", "64")) {
+            Selector cycles = new Selector("PostgresUncontended", Sample.THROUGHPUT, Map.of(IN_FLIGHT, locks));
+            String workload = "PostgreSQL, uncontended, %s in flight, cycles/s".formatted(locks);
+            goals.add(peers(workload, cycles, ADVISORY, ADVISORY_NAME, Bound.AT_LEAST, NO_WORSE));
+        }
+        Selector handOffs =
+                new Selector("PostgresContended", Sample.THROUGHPUT, Map.of("waiters", "100", "processes", "1"));
+        String workload = "PostgreSQL, one lock, 100 waiters in one process, cycles/s";
+        goals.add(peers(workload, handOffs, ADVISORY, ADVISORY_NAME, Bound.AT_LEAST, NO_WORSE));
         return goals;
     }
 

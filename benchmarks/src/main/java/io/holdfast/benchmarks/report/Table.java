@@ -1,5 +1,6 @@
 package io.holdfast.benchmarks.report;
 
+import io.holdfast.benchmarks.chart.Value;
 import io.holdfast.benchmarks.report.Goal.Outcome;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -109,15 +110,6 @@ public final class Table {
 
     /** Three figures that count, and all those before the point. */
     static String number(double value) {
-        double size = Math.abs(value);
-        if (size >= 100) {
-            return String.format(Locale.ROOT, "%,.0f", value);
-        }
-        if (size >= 10) {
-            return String.format(Locale.ROOT, "%.1f", value);
-        }
-        return size >= 0.1 || size == 0
-                ? String.format(Locale.ROOT, "%.2f", value)
-                : String.format(Locale.ROOT, "%.4f", value);
+        return Value.number(value);
     }
 }

@@ -80,12 +80,12 @@ enum Column {
 
     String text(double value) {
         return switch (unit) {
-            case SECONDS -> "%.0f s".formatted(value);
-            case PER_SECOND -> "%.0f/s".formatted(value);
-            case MILLISECONDS -> "%.2f ms".formatted(value);
-            case COUNT -> String.format(Locale.ROOT, Math.abs(value) < 100 ? "%.1f" : "%.0f", value);
-            case BYTES -> "%.2f MB".formatted(value / 1e6);
-            case CORES -> "%.2f".formatted(value);
+            case SECONDS -> String.format(Locale.ROOT, "%,.0f s", value);
+            case PER_SECOND -> String.format(Locale.ROOT, "%,.0f/s", value);
+            case MILLISECONDS -> String.format(Locale.ROOT, "%,.2f ms", value);
+            case COUNT -> String.format(Locale.ROOT, Math.abs(value) < 100 ? "%.1f" : "%,.0f", value);
+            case BYTES -> String.format(Locale.ROOT, "%,.2f MB", value / 1e6);
+            case CORES -> String.format(Locale.ROOT, "%.2f", value);
         };
     }
 }

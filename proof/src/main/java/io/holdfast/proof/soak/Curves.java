@@ -2,6 +2,7 @@ package io.holdfast.proof.soak;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -34,12 +35,20 @@ final class Curves {
             Column.CYCLES,
             Column.HIGH);
 
+    /** The colours are those of the benchmarks' charts. */
     private static final String HEAD = """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" font-family="sans-serif" font-size="11">
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" role="img" aria-labelledby="title desc"
+                 font-family="system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12">
+            <title id="title">The curves of a soak</title>
+            <desc id="desc">%3$s</desc>
             <style>
-            text{fill:#333}.t{font-weight:bold}.g{stroke:#ccc;stroke-width:.5}.c{fill:none;stroke:#1f6fb4;stroke-width:1.2}.l{stroke:#d1521f;stroke-width:1.6}
-            @media (prefers-color-scheme:dark){text{fill:#ddd}.g{stroke:#555}.c{stroke:#6cb6f5}.l{stroke:#ff9d6b}}
+            .p{fill:#fff}text{fill:#1f2328;font-variant-numeric:tabular-nums}.t{font-weight:600;font-size:13px}.g{stroke:#d8dee4}
+            .c{fill:none;stroke:#0b62c4;stroke-width:1.4}.l{stroke:#b3400a;stroke-width:2}
+            @media (prefers-color-scheme:dark){
+            .p{fill:#0d1117}text{fill:#e6edf3}.g{stroke:#30363d}.c{stroke:#58a6ff}.l{stroke:#ff9a5c}
+            }
             </style>
+            <rect class="p" width="%1$d" height="%2$d" rx="8"/>
             """;
 
     private final List<Sample> samples;
@@ -67,7 +76,8 @@ final class Curves {
 
     String toSvg() {
         int rows = (SHOWN.size() + PANELS_ABREAST - 1) / PANELS_ABREAST;
-        StringBuilder svg = new StringBuilder(HEAD.formatted(PANEL_WIDTH * PANELS_ABREAST, PANEL_HEIGHT * rows));
+        StringBuilder svg =
+                new StringBuilder(HEAD.formatted(PANEL_WIDTH * PANELS_ABREAST, PANEL_HEIGHT * rows, description()));
         for (int i = 0; i < SHOWN.size(); i++) {
             svg.append("<g transform=\"translate(%d %d)\">\n"
                     .formatted(i % PANELS_ABREAST * PANEL_WIDTH, i / PANELS_ABREAST * PANEL_HEIGHT));
@@ -77,6 +87,18 @@ final class Curves {
         return svg.append("</svg>\n").toString();
     }
 
+    /** What the panels show, for readers who do not see them. */
+    private String description() {
+        return SHOWN.stream()
+                .map(column -> {
+                    DoubleSummaryStatistics all =
+                            Arrays.stream(Sample.all(samples, column)).summaryStatistics();
+                    return "%s: %s to %s"
+                            .formatted(column.title(), column.text(all.getMin()), column.text(all.getMax()));
+                })
+                .collect(Collectors.joining("; ", "Over %s. ".formatted(time(end)), "."));
+    }
+
     private void panel(StringBuilder svg, Column column) {
         double[] values = Sample.all(samples, column);
         double top = top(values);
@@ -84,7 +106,7 @@ final class Curves {
         for (int i = 0; i <= 2; i++) {
             Point left = point(0, top * i / 2, top);
             svg.append(line("g", left, point(end, top * i / 2, top)));
-            svg.append(text("end", LEFT - 5, left.y() + 4, column.text(top * i / 2)));
+            svg.append(text("end", LEFT - 5, left.y() + 4, tick(column.text(top * i / 2))));
         }
         svg.append(text("start", LEFT, PANEL_HEIGHT - 8, "0"));
         svg.append(text("end", PANEL_WIDTH - RIGHT, PANEL_HEIGHT - 8, time(end)));
@@ -141,6 +163,11 @@ final class Curves {
     private static String text(String anchor, double x, double y, String text) {
         return String.format(
                 Locale.ROOT, "<text text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", anchor, x, y, text);
+    }
+
+    /** Without zeros behind the point. */
+    private static String tick(String text) {
+        return text.replaceAll("\\.0+(?!\\d)", "").replaceAll("(\\.\\d*[1-9])0+(?!\\d)", "$1");
     }
 
     private static String time(double seconds) {

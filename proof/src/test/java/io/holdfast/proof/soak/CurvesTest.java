@@ -39,6 +39,22 @@ class CurvesTest {
                 DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(svg)));
         assertThat(picture.getElementsByTagName("polyline").getLength()).isEqualTo(12);
         assertThat(svg).hasSizeLessThan(100_000).contains("prefers-color-scheme:dark");
+        assertThat(picture.getElementsByTagName("desc").item(0).getTextContent())
+                .contains("client: open files: 100 to 300;");
+    }
+
+    @Test
+    void numbersOfAPanelHaveCommasAndNoZerosBehindThePoint() {
+        String svg = new Curves(List.of(keys(1, 1_500), keys(2, 10))).toSvg();
+        assertThat(svg).contains(">1,600<", ">800<", ">0<").doesNotContain(".0<", ".00 MB<");
+    }
+
+    private static Sample keys(int number, double keys) {
+        Map<Column, Double> figures = new EnumMap<>(Column.class);
+        Arrays.stream(Column.values()).forEach(column -> figures.put(column, 5.0));
+        figures.put(Column.SECONDS, number * 14.4);
+        figures.put(Column.KEYS, keys);
+        return new Sample(figures);
     }
 
     @Test
