@@ -58,8 +58,8 @@ import reactor.core.scheduler.Schedulers;
  * run there too, for half a millisecond. The {@link Builder#clock clock} delivers all other hand-overs, and the rest of
  * that turn. A release never runs the code of the next owner within its own call.
  *
- * <p>Each instance hands over between the clients that share it. Make one for all clients of the process. Its
- * {@code close()} closes the decorated back end, and waits for nothing else: close the clients first. Thread-safe.
+ * <p>Each instance hands over between the clients that share it. Its {@code close()} closes the decorated back end, and
+ * waits for nothing else: close the clients first. Thread-safe.
  */
 public final class LocalHandOver {
 

@@ -17,9 +17,9 @@ import reactor.core.publisher.Mono;
  * update stock set amount = :amount where item = :item and token = :token
  * }</pre>
  *
- * <p>Each statement changes no row if a later holder has stored its token. To compare tokens in the write alone is not
- * enough: a former holder could write between the read and the write of the next holder, and that holder would then
- * overwrite its change.
+ * <p>Each statement changes no row if a later holder has stored its token: your code must treat that as a refusal. To
+ * compare tokens in the write alone is not enough: a former holder could write between the read and the write of the
+ * next holder, and that holder would then overwrite its change.
  *
  * <p><b>Its life.</b> The client renews a lease in the background (unless {@link LockOptions#autoRenew()} is off) until
  * it is released or lost. A lease is lost when the back end reports so, or at the local deadline when no renewal was

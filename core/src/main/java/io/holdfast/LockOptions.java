@@ -276,7 +276,8 @@ public final class LockOptions {
          * {@code acquire} waits. A release before that completes when the back end has confirmed that the claim still
          * holds the lock. The client releases the lock when the minimum is over. If the client is gone, the server
          * frees the lock by itself, at most one operation timeout after that. After a crash before the release, the
-         * lease must end too: the server frees the lock at most 1 % and an operation timeout after the minimum.
+         * server frees the lock at the end of the lease. If the minimum lasts longer than the lease, that end is at
+         * most 1 % and an operation timeout after the minimum.
          *
          * <p>A lock that was granted but never handed out is released at once. Nested leases end with the outermost
          * lease, and its options count. Each member of a {@link ReactiveMultiLock} has a minimum of its own.

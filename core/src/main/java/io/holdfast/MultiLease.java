@@ -20,7 +20,7 @@ public interface MultiLease {
      * Returns the leases of all members.
      *
      * @return in the canonical order, see {@link ReactiveMultiLock}; unmodifiable. If you release one of them, this
-     *     lease is no longer valid
+     *     multi-lease is no longer valid
      */
     List<LockLease> leases();
 

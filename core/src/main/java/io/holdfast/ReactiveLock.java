@@ -28,11 +28,15 @@ import reactor.core.publisher.Mono;
  * pipeline that holds all permits and acquires another permit waits for itself; {@link LockOptions#waitTimeout()}
  * bounds that wait.
  *
- * <p><b>Errors</b>, besides those of each method: {@link LockBackendException} when the back end fails. {@code acquire}
- * repeats transient failures until {@code waitTimeout} or, without one, for one lease duration in a row.
- * {@link LockClosedException} when the client is closed. {@link IllegalStateException} when nested with
- * {@code reentrant(false)}, or when a reader acquires the write lock. {@link LockLostException} when nested in a lost
- * lease.
+ * <p><b>Errors</b>, besides those of each method:
+ *
+ * <ul>
+ * <li>{@link LockBackendException} when the back end fails. {@code acquire} repeats transient failures until
+ *     {@code waitTimeout} or, without one, for one lease duration in a row.
+ * <li>{@link LockClosedException} when the client is closed.
+ * <li>{@link IllegalStateException} when nested with {@code reentrant(false)}, or when a reader acquires the write lock.
+ * <li>{@link LockLostException} when nested in a lost lease.
+ * </ul>
  *
  * <p>Signals arrive on the client's {@code deliverOn} scheduler, or else on the thread of the back end or of the timer.
  * Users do not implement this interface.

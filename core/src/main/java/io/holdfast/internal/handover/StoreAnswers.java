@@ -75,7 +75,8 @@ final class StoreAnswers {
         within = Math.min(Math.max(MILLI, within), lock.leaseNanos / 3);
         turn.attendedUntilNanos = now + within;
         turn.attemptAgainAtNanos =
-                answer instanceof Queued ? now + within : now; // A turn without a place is due when its client says so.
+                // Without a place, the client of the waiter decides when to send the next attempt.
+                answer instanceof Queued ? now + within : now;
         if (waiter != null) {
             waiter.attemptsByNanos = now + within;
         }
