@@ -64,7 +64,7 @@ class QueueEdgesIT {
     /** Only the waiter would know of such a grant. */
     @Test
     void serverThatRefusesWritesPushesNoGrant() throws InterruptedException {
-        held(claim(Duration.ofMillis(200), Waiting.NONE));
+        held(claim(Duration.ofSeconds(2), Waiting.NONE));
         queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);
         assertThat(store.redis().replicaof("127.0.0.1", 1)).isEqualTo("OK");
