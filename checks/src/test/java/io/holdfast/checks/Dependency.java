@@ -46,49 +46,4 @@ record Dependency(String group, String artifact, String version, Path jar, boole
         }
         return repository;
     }
-
-    /** Its licence as its own pom, or the nearest parent's, tells. */
-    String licence() {
-        return licence(repository(), group, artifact, version);
-    }
-
-    private static String licence(Path repository, String group, String artifact, String version) {
-        Pom pom = Pom.of(repository
-                .resolve(group.replace('.', '/'))
-                .resolve(artifact)
-                .resolve(version)
-                .resolve(artifact + "-" + version + ".pom"));
-        List<String> names = pom.children("licenses/license").stream()
-                .map(it -> spdx(it.required("name"), it.text("url").orElse("")))
-                .distinct()
-                .toList();
-        if (!names.isEmpty()) {
-            return String.join(" or ", names);
-        }
-        return licence(
-                repository,
-                pom.required("parent/groupId"),
-                pom.required("parent/artifactId"),
-                pom.required("parent/version"));
-    }
-
-    private static String spdx(String name, String url) {
-        String text = name + " " + url;
-        if (text.matches("(?i).*apache.*2.*")) {
-            return "Apache-2.0";
-        }
-        if (text.matches("(?i).*\\bMIT(-0)?\\b.*")) {
-            return text.contains("MIT-0") ? "MIT-0" : "MIT";
-        }
-        if (text.matches("(?i).*BSD[ -]2-Clause.*")) {
-            return "BSD-2-Clause";
-        }
-        if (text.matches("(?i).*(Eclipse Public License|EPL).*2.*")) {
-            return "EPL-2.0";
-        }
-        if (text.matches("(?i).*Eclipse Public License.*1\\.0.*")) {
-            return "EPL-1.0";
-        }
-        return name.strip().replaceAll("\\s+", " ");
-    }
 }

@@ -1,8 +1,11 @@
 package io.holdfast.checks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,8 +26,8 @@ class LicencesTest {
 
             Holdfast is under the [Apache License 2.0](../../LICENSE).
 
-            These libraries come with it at run time, under licences of their own, as their poms state them. The build fails if one is missing
-            here. Each module brings those that name it; `holdfast-spring-boot-starter` also brings what the back end needs that the
+            These libraries come with it at run time, under licences of their own, as their poms state them. The names are those of SPDX. The build fails if one is
+            missing here. Each module brings those that name it; `holdfast-spring-boot-starter` also brings what the back end needs that the
             application adds. `cli` is the program, whose jar has its libraries in it, and their licences in `META-INF/licences`. Nothing is copied into
             the other jars of Holdfast.
 
@@ -37,6 +40,13 @@ class LicencesTest {
                 .toList();
     }
 
+    /** The libraries of a module with their licences. Offline, the plugin that makes it does nothing, and says so. */
+    private static Sbom sbom(String module) {
+        Path file = Repository.ROOT.resolve(module).resolve("target/licences.json");
+        assumeTrue(Files.exists(file), file + " is made only if Maven is online");
+        return Sbom.of(file);
+    }
+
     /** The licences that are not Holdfast's own ask for their texts, with their copyright lines. That of Reactive Streams does not. */
     @Test
     void theProgramHasTheLicencesOfItsLibraries() {
@@ -44,8 +54,9 @@ class LicencesTest {
                 .map(ZipEntry::getName)
                 .toList();
         assertThat(entries).contains("META-INF/LICENSE", "META-INF/NOTICE").doesNotHaveDuplicates();
+        Sbom sbom = sbom("cli");
         assertThat(Dependency.of(PROGRAM))
-                .filteredOn(it -> !it.isOurs() && !Set.of("Apache-2.0", "MIT-0").contains(it.licence()))
+                .filteredOn(it -> !it.isOurs() && !Set.of("Apache-2.0", "MIT-0").contains(sbom.licence(it)))
                 .hasSizeGreaterThan(3)
                 .allSatisfy(it -> assertThat(entries)
                         .as(it.name())
@@ -54,20 +65,20 @@ class LicencesTest {
 
     @Test
     void everyLibraryThatComesAtRunTimeIsListedWithItsLicence() throws IOException {
+        Sbom ofTheProgram = sbom("cli");
+        Sbom ofAllOthers = sbom("checks");
         Map<String, String> licences = new TreeMap<>();
         Map<String, Set<String>> modules = new TreeMap<>();
         for (PublishedModule module : modules()) {
+            Sbom sbom = module.equals(PROGRAM) ? ofTheProgram : ofAllOthers;
             for (Dependency it : Dependency.of(module)) {
-                if (!it.isOurs()) {
-                    licences.computeIfAbsent(it.name(), name -> it.licence());
-                    modules.computeIfAbsent(it.name(), name -> new TreeSet<>());
-                }
                 if (!it.isOurs() && !it.optional()) {
-                    modules.get(it.name()).add("`" + module.artifact().replace("holdfast-", "") + "`");
+                    licences.putIfAbsent(it.name(), sbom.licence(it));
+                    modules.computeIfAbsent(it.name(), name -> new TreeSet<>())
+                            .add("`" + module.artifact().replace("holdfast-", "") + "`");
                 }
             }
         }
-        modules.values().removeIf(Set::isEmpty);
         StringBuilder text = new StringBuilder(HEAD);
         modules.forEach((name, with) -> text.append("| `%s` | %s | %s |%n"
                 .formatted(name, licences.get(name), with.contains("`core`") ? "all" : String.join(", ", with))));

@@ -32,16 +32,36 @@ class ReleaseRehearsal {
     private Path folder;
 
     @Test
-    void everyModuleIsThereWithSourcesAndJavadocAndNothingElseIs() throws IOException {
-        Set<String> expected = new TreeSet<>(Set.of("holdfast-parent.pom", "holdfast-bom.pom"));
+    void everyModuleIsThereWithSourcesJavadocAndSbomAndNothingElseIs() throws IOException {
+        Set<String> expected = new TreeSet<>(Set.of(
+                "holdfast-parent.pom",
+                "holdfast-parent-cyclonedx.json",
+                "holdfast-bom.pom",
+                "holdfast-bom-cyclonedx.json"));
         for (PublishedModule module : Repository.published()) {
             expected.add(module.artifact() + ".pom");
             expected.add(module.artifact() + ".jar");
             expected.add(module.artifact() + "-sources.jar");
             expected.add(module.artifact() + "-javadoc.jar");
+            expected.add(module.artifact() + "-cyclonedx.json");
         }
 
         assertThat(files(RELEASE).keySet()).isEqualTo(expected);
+    }
+
+    @Test
+    void theSbomOfAModuleListsItsRunTimeLibrariesWithTheirLicences() throws IOException {
+        Map<String, Path> files = files(RELEASE);
+
+        assertThat(Repository.published()).allSatisfy(module -> {
+            Sbom sbom = Sbom.of(files.get(module.artifact() + "-cyclonedx.json"));
+            assertThat(sbom.licences().keySet())
+                    .containsExactlyInAnyOrderElementsOf(Dependency.of(module).stream()
+                            .filter(it -> !it.optional())
+                            .map(it -> it.name() + ":" + it.version())
+                            .toList());
+            assertThat(sbom.licences().values()).allMatch(licence -> !licence.isEmpty());
+        });
     }
 
     @Test
@@ -141,13 +161,13 @@ class ReleaseRehearsal {
     private static Map<String, Path> files(Path repository) throws IOException {
         Map<String, Path> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(repository)) {
-            for (Path file : all.filter(it -> it.toString().matches(".*\\.(jar|pom)"))
+            for (Path file : all.filter(it -> it.toString().matches(".*\\.(jar|json|pom)"))
                     .sorted()
                     .toList()) {
                 String artifact = file.getParent().getParent().getFileName().toString();
                 String name = file.getFileName().toString();
                 String rest = name.substring(artifact.length())
-                        .replaceFirst("^-.*?(?=(-sources|-javadoc)?\\.(jar|pom)$)", "");
+                        .replaceFirst("^-.*?(?=(-sources|-javadoc|-cyclonedx)?\\.(jar|json|pom)$)", "");
                 found.put(artifact + rest, file);
             }
         }

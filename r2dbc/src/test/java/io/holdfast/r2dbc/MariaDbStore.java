@@ -234,8 +234,8 @@ final class MariaDbStore extends Store {
     @Override
     List<String> leftovers() {
         return Stream.of(
-                        "select concat(kind, ' ', convert(name using utf8mb4), ' held by ', holder) from holdfast_lock where holder is not null",
-                        "select concat(kind, ' ', convert(name using utf8mb4), ' waited for by ', id) from holdfast_waiter")
+                        "select concat(kind, ' ', convert(name using utf8mb4) collate utf8mb4_bin, ' held by ', holder) from holdfast_lock where holder is not null",
+                        "select concat(kind, ' ', convert(name using utf8mb4) collate utf8mb4_bin, ' waited for by ', id) from holdfast_waiter")
                 .flatMap(sql -> texts(sql).stream())
                 .toList();
     }

@@ -1,5 +1,7 @@
 package io.holdfast.zookeeper;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,31 +9,46 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
 
-/** A server of its own in this JVM, and clients of it. */
+/** A server and clients of it. */
 final class Store implements AutoCloseable {
 
     static final Duration SESSION = Duration.ofSeconds(3);
 
-    private final Server server;
+    /** The system property that names the server of the contract, as host:port. Without it, the contract has a server in this JVM. */
+    private static final String NAMED = "holdfast.zookeeper";
+
+    private final @Nullable Server server;
+    private final String address;
     private final List<CuratorFramework> clients = new ArrayList<>();
     private final CuratorFramework eye;
 
-    private Store(Server server) {
+    private Store(@Nullable Server server, String address) {
         this.server = server;
+        this.address = address;
         eye = client("");
     }
 
+    /** A server of its own in this JVM. */
     static Store start() {
-        return new Store(Server.start());
+        Server server = Server.start();
+        return new Store(server, server.address());
     }
 
+    /** The server that the property names, or else one in this JVM. */
+    static Store ofContract() {
+        String named = System.getProperty(NAMED);
+        return named == null ? start() : new Store(null, named);
+    }
+
+    /** Only of a server in this JVM. */
     Server server() {
-        return server;
+        return requireNonNull(server, "the server is not in this JVM");
     }
 
     String address() {
-        return server.address();
+        return address;
     }
 
     CuratorFramework client(String namespace) {
@@ -104,6 +121,8 @@ final class Store implements AutoCloseable {
     @Override
     public void close() {
         clients.forEach(CuratorFramework::close);
-        server.close();
+        if (server != null) {
+            server.close();
+        }
     }
 }

@@ -28,7 +28,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
 
     @BeforeAll
     static void start() {
-        store = Store.start();
+        store = Store.ofContract();
         backend = ZooKeeperLockBackend.over(store.client("contract"));
         another = ZooKeeperLockBackend.over(store.client("contract"));
         inspector = ZooKeeperLockBackend.builder(store.client("contract")).inspector();

@@ -28,7 +28,7 @@ final class ContainerRedis implements RedisProcess {
 
     ContainerRedis(List<String> arguments) {
         image = DockerImageName.parse(image());
-        command = new ArrayList<>(List.of("redis-server"));
+        command = new ArrayList<>(List.of(program(image())));
         command.addAll(arguments);
     }
 
@@ -36,6 +36,11 @@ final class ContainerRedis implements RedisProcess {
     static String image() {
         String named = System.getProperty(RedisServer.IMAGE, System.getenv(RedisServer.IMAGE));
         return named == null ? "redis:7-alpine" : named;
+    }
+
+    /** An image of Valkey has it under the name of Redis too, but only as a courtesy. */
+    private static String program(String image) {
+        return image.contains("valkey") ? "valkey-server" : "redis-server";
     }
 
     @Override
