@@ -14,9 +14,10 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.test.TestLocks;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
@@ -30,7 +31,7 @@ class LeaseRecipesTest {
 
     private final LockClient locks = test.client();
 
-    private final AtomicReference<String> sent = new AtomicReference<>("");
+    private final Map<String, String> sent = new HashMap<>();
     private final List<String> done = new ArrayList<>();
 
     private Flux<String> chunks =
@@ -58,7 +59,7 @@ class LeaseRecipesTest {
     // recipe: end
 
     private Mono<Void> send(String job, String lease) {
-        return Mono.fromRunnable(() -> sent.set(lease));
+        return Mono.fromRunnable(() -> sent.put(job, lease));
     }
 
     private Mono<Void> work(String job, long token) {
@@ -72,7 +73,7 @@ class LeaseRecipesTest {
                 .as("still held")
                 .isNull();
 
-        test.await(received("7", sent.get()));
+        test.await(received("7", sent.get("7")));
         assertThat(done).containsExactly("7 with token 1");
         test.assertThat("report/7").isFree();
     }
@@ -82,7 +83,7 @@ class LeaseRecipesTest {
         test.await(accept("7"));
         test.advance(Duration.ofSeconds(31));
 
-        assertThatThrownBy(() -> test.await(received("7", sent.get()))).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(() -> test.await(received("7", sent.get("7")))).isInstanceOf(LockLostException.class);
         assertThat(done).isEmpty();
     }
 
